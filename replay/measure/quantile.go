@@ -1,8 +1,22 @@
 package measure
 
 import (
-	"math"
+	"math/bits"
 	"time"
+)
+
+// Q names a quantile by its share of the ops in parts per billion, so that
+// ranks are exact: 990_000_000 is p99.
+type Q uint64
+
+const (
+	P50   Q = 500_000_000
+	P90   Q = 900_000_000
+	P95   Q = 950_000_000
+	P99   Q = 990_000_000
+	P999  Q = 999_000_000
+	P9999 Q = 999_900_000
+	Max   Q = 1_000_000_000
 )
 
 // Quantile is a quantile of the response time over all ops offered: completed
@@ -21,9 +35,9 @@ type Quantile struct {
 	None bool
 }
 
-// ResponseQuantile returns the q-quantile, 0 < q <= 1, by nearest rank: the
-// smallest value that at least q of the offered ops do not exceed.
-func (k *Kind) ResponseQuantile(q float64) Quantile {
+// ResponseQuantile returns the q-quantile by nearest rank: the smallest value
+// that at least the share q of the offered ops does not exceed.
+func (k *Kind) ResponseQuantile(q Q) Quantile {
 	c := &k.Counts
 	if c.Offered == 0 {
 		return Quantile{None: true}
@@ -51,7 +65,7 @@ func (k *Kind) ResponseQuantile(q float64) Quantile {
 }
 
 // Quantile returns the q-quantile of what h counted, by nearest rank.
-func (h *Histogram) Quantile(q float64) Quantile {
+func (h *Histogram) Quantile(q Q) Quantile {
 	n := h.Count()
 	if n == 0 {
 		return Quantile{None: true}
@@ -60,9 +74,12 @@ func (h *Histogram) Quantile(q float64) Quantile {
 	return Quantile{Value: h.AtRank(rank), Beyond: n - rank}
 }
 
-func nearestRank(q float64, n uint64) uint64 {
-	// q is a decimal fraction: q·n may come out a hair above the integer it
-	// stands for, which would name the next rank.
-	rank := uint64(math.Ceil(q*float64(n) - 1e-9*float64(n)*q))
+// nearestRank returns ceil(q·n), at least 1.
+func nearestRank(q Q, n uint64) uint64 {
+	hi, lo := bits.Mul64(uint64(q), n)
+	rank, rest := bits.Div64(hi, lo, uint64(Max))
+	if rest > 0 {
+		rank++
+	}
 	return min(max(rank, 1), n)
 }
