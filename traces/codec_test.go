@@ -1,0 +1,153 @@
+package traces
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	tracev1 "pianola/proto/trace/v1"
+	"pianola/traces/payload"
+)
+
+func testHeader() *Header {
+	return &Header{
+		Tick:   1,
+		Fields: payload.Fields{Count: 10, Length: payload.Length{Constant: 10}},
+		Phases: []Phase{{Name: "load"}, {Name: "run", Paced: true}},
+	}
+}
+
+// randomBlock returns a block with every kind, of widely differing numbers.
+func randomBlock(r *rand.Rand, n, phase int) *Block {
+	b := &Block{First: r.Uint64() >> 2, Phase: phase, InsertBase: r.Uint64() >> 2, VisibleInserts: r.Uint64() >> 2}
+	span := uint64(1) << r.IntN(60)
+	insert, due := b.InsertBase, r.Uint64()>>3
+	for range n {
+		op := Op{Kind: Kind(1 + r.IntN(int(KindLimit)-1)), Key: r.Uint64N(span)}
+		if op.Kind == Insert {
+			op.Key = insert
+			insert++
+		}
+		if op.Kind == Scan {
+			op.ScanLength = uint32(r.IntN(1000))
+		}
+		if op.Kind.Reads() {
+			op.Read = FieldSet(r.IntN(11))
+		}
+		if op.Kind.Writes() {
+			op.Written = FieldSet(r.IntN(11))
+		}
+		b.Kinds = append(b.Kinds, op.Kind)
+		b.Keys = append(b.Keys, op.Key)
+		b.ScanLengths = append(b.ScanLengths, op.ScanLength)
+		b.Read = append(b.Read, op.Read)
+		b.Written = append(b.Written, op.Written)
+		if phase == 1 {
+			b.Due = append(b.Due, due)
+			due += r.Uint64N(1 << r.IntN(40))
+		}
+	}
+	return b
+}
+
+func TestHandWrittenEncodingIsThatOfGeneratedCode(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var c blockCodec
+	for i := range 200 {
+		b := randomBlock(r, 1+r.IntN(300), i%2)
+		if err := checkBlock(b, testHeader()); err != nil {
+			t.Fatal(err)
+		}
+		got := c.encode(b, b.Phase == 1)
+		var msg tracev1.Trace
+		if err := proto.Unmarshal(got, &msg); err != nil {
+			t.Fatal(err)
+		}
+		again, err := proto.MarshalOptions{Deterministic: true}.Marshal(&msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, again) {
+			t.Fatalf("block %d: %d bytes by hand, %d by generated code, or others", i, len(got), len(again))
+		}
+		if len(msg.Block) != 1 || len(msg.Block[0].ProtoReflect().GetUnknown()) > 0 || msg.Block[0].Count != uint32(b.Len()) || msg.Block[0].FirstOp != b.First {
+			t.Fatalf("block %d: generated code reads %v", i, &msg)
+		}
+		var back Block
+		if err := c.decode(got, testHeader(), &back); err != nil {
+			t.Fatal(err)
+		}
+		var x, y Op
+		for j := range b.Len() {
+			b.Op(j, &x)
+			back.Op(j, &y)
+			if x != y {
+				t.Fatalf("block %d op %d: %+v written, %+v read", i, j, x, y)
+			}
+		}
+	}
+}
+
+func TestDecodeAllocatesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var c, d blockCodec
+	field := bytes.Clone(c.encode(randomBlock(r, 5000, 1), true))
+	var b Block
+	h := testHeader()
+	allocs := testing.AllocsPerRun(20, func() {
+		if err := d.decode(field, h, &b); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > 0 {
+		t.Errorf("%v allocations per block", allocs)
+	}
+}
+
+func FuzzDecodeBlock(f *testing.F) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var c blockCodec
+	for i := range 4 {
+		f.Add(bytes.Clone(c.encode(randomBlock(r, 1+r.IntN(30), i%2), i%2 == 1)))
+	}
+	f.Fuzz(func(t *testing.T, field []byte) {
+		var c, again blockCodec
+		var b Block
+		if c.decode(field, testHeader(), &b) != nil {
+			return
+		}
+		if err := checkBlock(&b, testHeader()); err != nil {
+			t.Fatalf("a block that was read can't be written: %v", err)
+		}
+		var second Block
+		if err := again.decode(again.encode(&b, b.Phase == 1), testHeader(), &second); err != nil {
+			t.Fatal(err)
+		}
+		var x, y Op
+		for i := range b.Len() {
+			b.Op(i, &x)
+			second.Op(i, &y)
+			if x != y {
+				t.Fatalf("op %d: %+v, then %+v", i, x, y)
+			}
+		}
+	})
+}
+
+func TestHostileLengthsAllocateLittle(t *testing.T) {
+	// A skippable frame that claims 4 GiB, and a zstd frame of one raw block
+	// that claims 2 MiB, each with nothing behind it.
+	for name, data := range map[string][]byte{
+		"skippable": binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, skippableMagic), 0xffffffff),
+		"raw block": {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x00, 0xf8, 0xff, 0xff},
+	} {
+		s := frameScanner{r: bytes.NewReader(data)}
+		frame, err := s.next(nil, 1<<30)
+		if err == nil || cap(frame) > 3<<20 {
+			t.Errorf("%s: error %v, %d bytes taken", name, err, cap(frame))
+		}
+	}
+}
