@@ -1,0 +1,34 @@
+# Rooms and commands share their names, so programs are built into bin/.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
+.PHONY: usage build test race lint fuzz generate check clean version
+
+usage:
+	@sed -n 's/^\([a-z]*\):.*## /\1 	/p' Makefile | expand -t 12
+
+build: ## build bin/tracegen and bin/replay
+	go build -ldflags "-X main.version=$(VERSION)" -o bin/ ./cmd/...
+
+test: ## run the tests
+	go test ./...
+
+race: ## run the tests under the race detector
+	.ci/check race
+
+lint: ## check format, vet, staticcheck, layering, modules and schemas
+	.ci/check format vet staticcheck layering modules proto
+
+fuzz: ## run each fuzz test for FUZZTIME (10s)
+	.ci/check fuzz
+
+generate: ## generate code from the schemas
+	.ci/buf generate
+
+check: ## all of the above and more, as continuous integration does
+	.ci/check
+
+clean: ## remove what was built and the tools that checks installed
+	rm -rf bin .tools
+
+version: ## print the version that build links in
+	@echo $(VERSION)
