@@ -9,6 +9,9 @@ import (
 )
 
 // Spec is a workload, checked: what a stream of operations is generated from.
+// Parse makes one; docs/ycsb.md has the properties behind the fields. What has
+// no effect on the operations, such as scan lengths without scans, is at its
+// default, so that specs of equal streams are equal.
 type Spec struct {
 	Table  string
 	Keys   payload.Keys
@@ -16,13 +19,15 @@ type Spec struct {
 	// Records is the number of records that the load writes, with the key
 	// numbers 0 <= n < Records.
 	Records uint64
-	// Weights by kind; the shares are the weights divided by their sum.
+	// Weights by kind, none nil, as exact decimals; the shares are the weights
+	// divided by their sum, which is above 0.
 	Weights [traces.KindLimit]*big.Rat
-	// Ops of phase run; 0 where Duration alone ends it. Where both are given
-	// the earlier ends the phase.
+	// Ops of phase run; 0 where Duration alone ends it, as Duration is 0 where
+	// Ops does. Where both are given the earlier ends the phase.
 	Ops      uint64
 	Duration time.Duration
-	// Rate in operations per second; RateStated is false if it is the default.
+	// Rate in operations per second, reduced, of a decimal with at most 9 digits
+	// behind the point; RateStated is false if it is the default.
 	Rate       traces.Rate
 	RateStated bool
 	// Arrivals is Constant or Poisson.
@@ -30,7 +35,7 @@ type Spec struct {
 	// LoadRate paces the load; zero leaves it unpaced.
 	LoadRate traces.Rate
 	KeyLaw   KeyLaw
-	// Theta is the exponent of the zipfian laws.
+	// Theta is the exponent of the zipfian laws, in (0, 2].
 	Theta float64
 	// Scan lengths are uniform in [ScanMin, ScanMax].
 	ScanMin, ScanMax uint32
@@ -39,7 +44,8 @@ type Spec struct {
 	// Visibility is how old an insert must be to be read, in schedule time.
 	Visibility time.Duration
 	Seed       uint64
-	// Hints are the properties of the client and the bindings, without secrets.
+	// Hints are the properties of the client and the bindings, without secrets,
+	// sorted by name.
 	Hints []traces.Hint
 }
 

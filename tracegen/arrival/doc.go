@@ -1,0 +1,35 @@
+// Package arrival computes when operations are due. It is arithmetic without a
+// clock: due times count from the start of the phase, and nothing is summed up
+// from rounded floats.
+//
+// # Constant
+//
+// The due time of operation n is floor(n·10^9/rate) ns for an exact rate, found
+// from n alone. A generator calls Due for any n in any order.
+//
+// # Poisson
+//
+// Gaps are whole ticks, independent of one another and unbiased: their mean is
+// 1/rate exactly, up to the rounding of a few floats (below one part in 2^45).
+// The due time of an operation is the sum of the gaps up to and including its
+// own, so operation 0 is due after the first gap.
+//
+// A generator that works on blocks of operations in parallel sums the gaps of
+// each block apart, in integers, and starts a block where the one before it
+// ends:
+//
+//	src := stream.At(block)                  // the same gaps in any order of blocks
+//	for i := range gaps {
+//		gaps[i] = poisson.Gap(&src)
+//		sum += gaps[i]                       // ticks
+//	}
+//	start[block+1] = start[block] + sum      // prefix sum over the blocks
+//
+// and due(block, i) = start[block] + gaps[0] + … + gaps[i] in ticks. Only the
+// prefix sum has an order; it is one addition for each block. As a source is
+// found for each block or each operation by its index, the result depends
+// neither on the number of workers nor on their speed.
+//
+// The sums fit in 64 bits as long as a Constant of the same rate has its last
+// operation due well before MaxDue.
+package arrival

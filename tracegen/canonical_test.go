@@ -1,0 +1,146 @@
+package tracegen
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"pianola/traces"
+	"pianola/traces/payload"
+)
+
+func TestCanonicalTextOfASpec(t *testing.T) {
+	spec, _, err := Parse(inputOf(strings.Join([]string{
+		"readproportion=0.25", "updateproportion=0.25", "insertproportion=0.25", "scanproportion=0.125", "readmodifywriteproportion=0.125",
+		"requestdistribution=zipfian", "keyprefix=käse", "maxexecutiontime=1.000000001", "redis.host=h", "--seed 7",
+	}, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `arrivals=constant
+fieldcount=10
+fieldlength=100
+fieldnameprefix=field
+insert.visibility=100ms
+insertorder=hashed
+insertproportion=0.25
+keyprefix=k\u00E4se
+load.rate=0
+maxexecutiontime=1.000000001
+maxscanlength=1000
+minscanlength=1
+operationcount=1000
+readallfields=true
+readmodifywriteproportion=0.125
+readproportion=0.25
+recordcount=1000
+requestdistribution=zipfian
+scanproportion=0.125
+table=usertable
+target=1000
+updateproportion=0.25
+workload=site.ycsb.workloads.CoreWorkload
+writeallfields=false
+zeropadding=1
+zipfian.range=ycsb
+zipfian.theta=0.99
+`
+	if got := spec.Canonical(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestRandomSpecsSurviveTheirCanonicalText(t *testing.T) {
+	const seed = 1
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range 2000 {
+		spec := randomSpec(r)
+		text := spec.Canonical()
+		again, _, err := Parse(Input{Sources: []Source{{"canonical", []byte(text)}}})
+		if err != nil {
+			t.Fatalf("seed %d, spec %d: %v of\n%s", seed, i, err, text)
+		}
+		if !sameSpec(spec, again) {
+			t.Fatalf("seed %d, spec %d:\n%+v\nbecame\n%+v\nthrough\n%s", seed, i, spec, again, text)
+		}
+	}
+}
+
+// randomSpec makes a spec that Parse could have returned, with the parts that
+// the canonical text leaves out at their defaults.
+func randomSpec(r *rand.Rand) *Spec {
+	s := &Spec{
+		Table:   "t" + randomText(r),
+		Keys:    payload.Keys{Prefix: randomText(r), Padding: 1 + r.IntN(payload.MaxPadding), Order: payload.Order(r.IntN(2))},
+		Fields:  payload.Fields{Count: 1 + r.IntN(payload.MaxFields), Prefix: randomText(r), Length: payload.Length{Constant: r.IntN(payload.MaxValueBytes + 1)}},
+		Records: 1 + r.Uint64N(1<<r.IntN(60)), Ops: 1 + r.Uint64N(1<<r.IntN(40)),
+		Rate: randomRate(r), RateStated: true, Arrivals: Constant,
+		KeyLaw: Uniform, Theta: defaultTheta, ScanMin: defaultScanMin, ScanMax: defaultScanMax,
+		ReadAllFields: true, Visibility: defaultVisibility, Seed: 1,
+	}
+	if r.IntN(2) == 0 {
+		s.Arrivals = Poisson
+	}
+	if r.IntN(2) == 0 {
+		s.Duration = time.Duration(1 + r.Int64N(int64(time.Hour)))
+	}
+	if r.IntN(2) == 0 {
+		s.LoadRate = traces.Rate{Numerator: 2*maxRate - 1, Denominator: 2}
+	}
+	for kind := range s.Weights {
+		s.Weights[kind] = new(big.Rat)
+	}
+	for _, p := range proportions {
+		if r.IntN(2) == 0 {
+			s.Weights[p.kind] = big.NewRat(r.Int64N(1e9), 1e9)
+		}
+	}
+	s.Weights[proportions[r.IntN(len(proportions))].kind] = big.NewRat(1+r.Int64N(1e9), 1e9)
+	randomLaws(r, s)
+	return s
+}
+
+// randomLaws sets what has an effect under the spec's mix.
+func randomLaws(r *rand.Rand, s *Spec) {
+	if s.picksKeys() {
+		s.KeyLaw = []KeyLaw{Uniform, ZipfianYCSB, ZipfianExact, Latest}[r.IntN(4)]
+		if s.KeyLaw != Uniform {
+			s.Theta = float64(1+r.IntN(2_000_000)) / 1e6
+		}
+		if s.picks(traces.Insert) {
+			s.Visibility = time.Duration(r.Int64N(int64(time.Minute)))
+		}
+	}
+	if s.picks(traces.Scan) {
+		s.ScanMin = 1 + r.Uint32N(1000)
+		s.ScanMax = s.ScanMin + r.Uint32N(1000)
+	}
+	if s.picks(traces.Read, traces.Scan, traces.ReadModifyWrite) {
+		s.ReadAllFields = r.IntN(2) == 0
+	}
+	if s.picks(traces.Update, traces.ReadModifyWrite) {
+		s.WriteAllFields = r.IntN(2) == 0
+	}
+}
+
+func randomRate(r *rand.Rand) traces.Rate {
+	rate := big.NewRat(1+r.Int64N(maxRate*1000), 1000)
+	if rate.Cmp(big.NewRat(maxRate, 1)) > 0 {
+		rate.SetInt64(maxRate)
+	}
+	return traces.Rate{Numerator: rate.Num().Uint64(), Denominator: rate.Denom().Uint64()}
+}
+
+func randomText(r *rand.Rand) string {
+	letters := []rune("ab1 =:#!\\\u00e9\u00a0\u20ac\U0001f600")
+	text := make([]rune, r.IntN(8))
+	for i := range text {
+		text[i] = letters[r.IntN(len(letters))]
+	}
+	if remarkInText.MatchString(string(text)) {
+		return "x"
+	}
+	return string(text)
+}

@@ -1,0 +1,95 @@
+package dist
+
+import (
+	"math"
+	"math/bits"
+
+	"pianola/tracegen/random"
+)
+
+// Buckets of the integers: 0..63 have one each; from there on each octave
+// [2^e, 2^(e+1)) is cut in 32 of one size. An integer v has the bucket
+// v>>shift + 32·shift with shift = max(0, bit length of v - 6).
+const (
+	bucketsLog = 5
+	perOctave  = 1 << bucketsLog
+	singles    = 2 * perOctave
+)
+
+// bucketOf returns the bucket of v.
+func bucketOf(v uint64) uint64 {
+	shift := uint64(max(bits.Len64(v), bucketsLog+1)) - (bucketsLog + 1)
+	return v>>shift + shift<<bucketsLog
+}
+
+// bucketRange returns the first integer of a bucket and the logarithm of its
+// size.
+func bucketRange(bucket uint64) (first uint64, shift uint64) {
+	shift = max(bucket>>bucketsLog, 1) - 1
+	return (bucket - shift<<bucketsLog) << (shift & 63), shift
+}
+
+// powerLaw draws integers below a limit whose weight is a convex function that
+// falls at first no faster than the power -theta: within the bucket that begins
+// at b, weight(b+x)/weight(b) >= 1 - theta·x/b.
+type powerLaw struct {
+	buckets alias
+	// slopes holds the greatest fall of the ratio over each of the 32 buckets of
+	// an octave, in units of 2^-64.
+	slopes [perOctave]uint64
+	limit  uint64
+	// ratio is weight(first+offset)/weight(first).
+	ratio func(first, offset uint64) float64
+}
+
+// newPowerLaw makes the sampler of the integers v < limit with the given
+// weights. The weight function is called for the first integer of each bucket.
+func newPowerLaw(limit uint64, theta float64, weight func(v uint64) float64, ratio func(first, offset uint64) float64) *powerLaw {
+	weights := make([]float64, bucketOf(limit-1)+1)
+	for i := range weights {
+		first, shift := bucketRange(uint64(i))
+		weights[i] = math.Ldexp(weight(first), int(shift))
+	}
+	p := &powerLaw{buckets: newAlias(weights), limit: limit, ratio: ratio}
+	for i := range perOctave {
+		p.slopes[i] = uint64(float64(theta/float64(perOctave+i)*0x1p64)) + 1
+	}
+	return p
+}
+
+// sample draws an integer below the limit. The last bucket may reach beyond
+// it, and what is drawn there is drawn again.
+func (p *powerLaw) sample(src *random.Source) uint64 {
+	for {
+		bucket := p.buckets.pick(src.Uint64())
+		first, shift := bucketRange(bucket)
+		single := (bucket - singles) >> 63 // 1 or 0, without a branch
+		slope := p.slopes[bucket%perOctave] & (single - 1)
+		offset, u, sure := split(src.Uint64(), shift, slope)
+		if !sure && !accept(u, shift, src.Uint64(), p.ratio(first, offset)) {
+			continue
+		}
+		if v := first + offset; v < p.limit {
+			return v
+		}
+	}
+}
+
+// split cuts a uniform word in two: its high shift bits are an offset in a
+// bucket, the others are the high bits of a uniform fraction u. It also reports
+// whether u is certainly below 1 - slope·word/2^64, which is at most
+// 1 - slope·offset/2^shift, whatever the low shift bits of u are.
+func split(word, shift, slope uint64) (offset, u uint64, sure bool) {
+	offset = word >> 1 >> (63 - shift&63)
+	u = word << (shift & 63)
+	fall, _ := bits.Mul64(word, slope)
+	_, over := bits.Add64(u|(1<<(shift&63)-1), fall, 1)
+	return offset, u, over == 0
+}
+
+// accept completes the fraction u of split with the bits of another word and
+// reports whether it is below ratio <= 1.
+func accept(u, shift, word uint64, ratio float64) bool {
+	u |= word >> 1 >> (63 - shift&63)
+	return u>>1 < uint64(float64(ratio*0x1p63))
+}

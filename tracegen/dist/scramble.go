@@ -1,0 +1,91 @@
+package dist
+
+import (
+	"fmt"
+	"math/bits"
+
+	"pianola/tracegen/random"
+)
+
+// scrambleRounds is the number of rounds of the network, an even number.
+const scrambleRounds = 4
+
+// Scramble is a random-looking bijection of the numbers below n: each rank has
+// a key number of its own, and neighbours are strewn over the range.
+//
+// It is a Feistel network over mixed radices with cycle walking (Black and
+// Rogaway, "Ciphers with Arbitrary Finite Domains", 2002): x is written as
+// left·2^h + right, where 2^h is about the square root of n and left < a, the
+// least a with a·2^h >= n. Each round adds a hash of one half to the other,
+// modulo a or 2^h. What falls in a·2^h - n < 2^h is sent round again.
+type Scramble struct {
+	n, a, h uint64
+	keys    [scrambleRounds]uint64
+}
+
+// NewScramble returns the bijection of the numbers below n, 1 <= n <= MaxItems,
+// that the first draws of index 0 of the stream choose.
+func NewScramble(n uint64, stream random.Stream) (*Scramble, error) {
+	if n < 1 || n > MaxItems {
+		return nil, fmt.Errorf("make a scramble: %d items, want 1 to 2^62", n)
+	}
+	h := uint64(bits.Len64(n) / 2)
+	s := &Scramble{n: n, a: (n + 1<<h - 1) >> h, h: h}
+	src := stream.At(0)
+	for i := range s.keys {
+		s.keys[i] = src.Uint64()
+	}
+	return s, nil
+}
+
+// Map returns the image of x, which must be below n.
+func (s *Scramble) Map(x uint64) uint64 {
+	for {
+		left, right := x>>(s.h&63), x&(1<<(s.h&63)-1)
+		for i := 0; i < scrambleRounds; i += 2 {
+			left += s.forLeft(right, s.keys[i])
+			if left >= s.a {
+				left -= s.a
+			}
+			right ^= s.forRight(left, s.keys[i+1])
+		}
+		if x = left<<(s.h&63) | right; x < s.n {
+			return x
+		}
+	}
+}
+
+// Inverse returns the number whose image is x, which must be below n.
+func (s *Scramble) Inverse(x uint64) uint64 {
+	for {
+		left, right := x>>(s.h&63), x&(1<<(s.h&63)-1)
+		for i := scrambleRounds - 2; i >= 0; i -= 2 {
+			right ^= s.forRight(left, s.keys[i+1])
+			left += s.a - s.forLeft(right, s.keys[i])
+			if left >= s.a {
+				left -= s.a
+			}
+		}
+		if x = left<<(s.h&63) | right; x < s.n {
+			return x
+		}
+	}
+}
+
+// forLeft hashes a right half to a number below a.
+func (s *Scramble) forLeft(right, key uint64) uint64 {
+	high, _ := bits.Mul64(scrambleHash(right^key), s.a)
+	return high
+}
+
+// forRight hashes a left half to a number below 2^h.
+func (s *Scramble) forRight(left, key uint64) uint64 {
+	return scrambleHash(left^key) >> 1 >> (63 - s.h&63)
+}
+
+// scrambleHash mixes a word into its high bits: two multiplications by odd
+// constants, those of payload.Mix, with a shift between them.
+func scrambleHash(x uint64) uint64 {
+	x *= 0xBF58476D1CE4E5B9
+	return (x ^ x>>32) * 0x94D049BB133111EB
+}

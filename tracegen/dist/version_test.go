@@ -1,0 +1,142 @@
+package dist
+
+import (
+	"hash/fnv"
+	"math"
+	"testing"
+
+	"pianola/tracegen/random"
+)
+
+// sampler is a law together with what it is called.
+type sampler struct {
+	name   string
+	sample func(*random.Source) uint64
+}
+
+// samplers lists one law of each type and of each way to sample it.
+func samplers(t testing.TB) []sampler {
+	t.Helper()
+	growing, err := NewGrowing(1000, 100_000, 0.99)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zipf := mustZipf(t, 1_000_000, 0.99)
+	fold := mustFold(t, 1001)
+	scramble := mustScramble(t, 1_000_000, 1)
+	return []sampler{
+		{"zipf 10^6 0.99", zipf.Sample},
+		{"zipf 10^6 0.99 below 10^5", func(s *random.Source) uint64 { return zipf.SampleBelow(s, 100_000) }},
+		{"zipf 10^6 0.5", mustZipf(t, 1_000_000, 0.5).Sample},
+		{"zipf 10^6 1", mustZipf(t, 1_000_000, 1).Sample},
+		{"zipf 10^10 1.5", mustZipf(t, 1e10, 1.5).Sample},
+		{"zipf 2^62 0.3", mustZipf(t, MaxItems, 0.3).Sample},
+		{"zipf 1 2", mustZipf(t, 1, 2).Sample},
+		{"growing", func(s *random.Source) uint64 { return growing.Sample(s, 1000+s.Below(99_001)) }},
+		{"ycsb", NewYCSBZipf().Sample},
+		{"fold", func(s *random.Source) uint64 { return fold.Key(s.Uint64()) }},
+		{"scramble", func(s *random.Source) uint64 { return scramble.Map(s.Below(1_000_000)) }},
+		{"unscramble", func(s *random.Source) uint64 { return scramble.Inverse(s.Below(1_000_000)) }},
+		{"exponential 1", mustExponential(t, 1).Sample},
+		{"exponential 333.25", mustExponential(t, 333.25).Sample},
+		{"exponential 10^7", mustExponential(t, 1e7).Sample},
+	}
+}
+
+// TestSamplesStay holds the samples of Version: the first five of each law and a
+// sum over 100,000. They were taken on amd64 and must be the same on every
+// architecture and under every version of Go. If one has to change, so has
+// Version.
+func TestSamplesStay(t *testing.T) {
+	want := map[string]struct {
+		first [5]uint64
+		sum   uint64
+	}{
+		"zipf 10^6 0.99":            {[5]uint64{99, 3943, 20807, 752971, 87}, 0x72c06ed9a9d994f4},
+		"zipf 10^6 0.99 below 10^5": {[5]uint64{66013, 272, 16499, 2, 16848}, 0xd3fe1902eec7939b},
+		"zipf 10^6 0.5":             {[5]uint64{829202, 142453, 996233, 701442, 84315}, 0x473aa30598f8d374},
+		"zipf 10^6 1":               {[5]uint64{168981, 111, 190458, 0, 587409}, 0x32a3b6bba061a1cb},
+		"zipf 10^10 1.5":            {[5]uint64{0, 139, 0, 0, 0}, 0xb003f2717513508},
+		"zipf 2^62 0.3":             {[5]uint64{1681632128078942938, 3260745509961385942, 258684732686574325, 314943358774352751, 1383977198145795792}, 0x7605231e3489fa75},
+		"zipf 1 2":                  {[5]uint64{0, 0, 0, 0, 0}, 0xe3dbd3f783edc725},
+		"growing":                   {[5]uint64{3, 393, 28677, 1, 61}, 0xbc16934b9ecbd701},
+		"ycsb":                      {[5]uint64{91428, 11856628, 128, 2786225956, 32305}, 0x93bb26cd19fbe784},
+		"fold":                      {[5]uint64{491, 669, 851, 457, 78}, 0xd4ad1c94f9424fb4},
+		"scramble":                  {[5]uint64{909315, 716326, 465602, 893564, 489382}, 0xbbad8ffa9b2bc3f7},
+		"unscramble":                {[5]uint64{580441, 216989, 432555, 561593, 343912}, 0xd28b520683c1ad35},
+		"exponential 1":             {[5]uint64{0, 0, 2, 0, 1}, 0x81a684b36e7bd969},
+		"exponential 333.25":        {[5]uint64{406, 129, 183, 505, 17}, 0x8afe07f344527ba0},
+		"exponential 10^7":          {[5]uint64{1786006, 3270378, 2386459, 7484539, 1290170}, 0xc75928f91f5874ba},
+	}
+	stream := random.NewStream(1, "version")
+	for i, s := range samplers(t) {
+		src := stream.At(uint64(i))
+		sum := fnv.New64a()
+		var first [5]uint64
+		for j := range 100_000 {
+			x := s.sample(&src)
+			if j < len(first) {
+				first[j] = x
+			}
+			sum.Write([]byte{byte(x), byte(x >> 8), byte(x >> 16), byte(x >> 24), byte(x >> 32), byte(x >> 40), byte(x >> 48), byte(x >> 56)})
+		}
+		if w, known := want[s.name]; !known || first != w.first || sum.Sum64() != w.sum {
+			t.Errorf("%q: {[5]uint64{%d, %d, %d, %d, %d}, %#x},", s.name, first[0], first[1], first[2], first[3], first[4], sum.Sum64())
+		}
+	}
+}
+
+// TestTablesStay holds every word of the tables, which the samples of rare
+// buckets would not show.
+func TestTablesStay(t *testing.T) {
+	sum := fnv.New64a()
+	add := func(table alias) {
+		for _, slot := range table.slots {
+			for _, x := range []uint64{slot.threshold, slot.other} {
+				sum.Write([]byte{byte(x), byte(x >> 8), byte(x >> 16), byte(x >> 24), byte(x >> 32), byte(x >> 40), byte(x >> 48), byte(x >> 56)})
+			}
+		}
+	}
+	for _, theta := range append(thetas, 1e-3, 0.3, math.Pi/2) {
+		for _, n := range []uint64{1, 100, 1e6, YCSBItems, MaxItems} {
+			add(mustZipf(t, n, theta).values.buckets)
+		}
+	}
+	add(NewYCSBZipf().ranks.buckets)
+	for _, mean := range means {
+		add(mustExponential(t, mean).outcomes)
+	}
+	if got, want := sum.Sum64(), uint64(0x136646ffb4e23ee4); got != want {
+		t.Errorf("sum of the tables %#x, want %#x", got, want)
+	}
+}
+
+// TestSamplesAreIndependent checks that a sample depends on the law and the
+// source alone: laws share no state.
+func TestSamplesAreIndependent(t *testing.T) {
+	stream := random.NewStream(2, "version")
+	for _, s := range samplers(t) {
+		a, b := stream.At(1), stream.At(1)
+		x := s.sample(&a)
+		other := stream.At(2)
+		s.sample(&other)
+		if y := s.sample(&b); x != y || a != b {
+			t.Errorf("%s: %d, and later %d from the same source", s.name, x, y)
+		}
+	}
+}
+
+func TestSamplesAllocateNothing(t *testing.T) {
+	stream := random.NewStream(3, "version")
+	for _, s := range samplers(t) {
+		var src random.Source
+		var index, sum uint64
+		if n := testing.AllocsPerRun(10_000, func() {
+			src = stream.At(index)
+			sum += s.sample(&src)
+			index++
+		}); n != 0 {
+			t.Errorf("%s: %v allocations per sample", s.name, n)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package tracegen
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// withHints prints an error of Parse with the hints on lines of their own.
+func withHints(err error) string {
+	var lines []string
+	for _, e := range SpecErrors(err) {
+		lines = append(lines, e.Error())
+		if e.Hint != "" {
+			lines = append(lines, "hint: "+e.Hint)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// refused are texts for inputOf and all of the error, with its hints.
+var refused = []struct{ text, want string }{
+	// Names.
+	{"insertpromotion=0.5", `f:5: insertpromotion="0.5": unknown property, the nearest known one is insertproportion`},
+	{"RecordCount=5", `f:5: RecordCount="5": unknown property, the nearest known one is recordcount`},
+	{"widgets=5", `f:5: widgets="5": unknown property`},
+	{"zipfian.skew=1", `f:5: zipfian.skew="1": unknown property, known are zipfian.theta, zipfian.range`},
+	{"zipfain.theta=1", `f:5: zipfain.theta="1": unknown property, the nearest known one is zipfian.theta`},
+	{"insert.visibilty=1s", `f:5: insert.visibilty="1s": unknown property, the nearest known one is insert.visibility`},
+	{"warmup.ops=7", `f:5: warmup.ops="7": unknown property, known is warmup`},
+	{"zipfian.=1", `f:5: zipfian.="1": unknown property, known are zipfian.theta, zipfian.range`},
+	{".=1", `f:5: .="1": unknown property`},
+	{"-p records=5", `-p records="5": unknown property` + "\nhint: the property is recordcount, the flag --records"},
+	{"-p ops=5", `-p ops="5": unknown property` + "\nhint: the property is operationcount, the flag --ops"},
+	{"-p rate=5", `-p rate="5": unknown property` + "\nhint: the property is target, the flag --rate"},
+	{"-p seed=5", `-p seed="5": unknown property` + "\nhint: the seed is no part of a spec: give --seed N"},
+	{"-p recordcount", `-p: "recordcount" is not of the form name=value`},
+	{"-p =5", `-p: "=5" is not of the form name=value`},
+	{"-p redis.password", `-p: a secret is not of the form name=value`},
+	{"-p table=\xff", `-p table="\xff": not UTF-8`},
+	{"tagcount=4", `f:5: tagcount="4": a property of another workload class, known is CoreWorkload alone`},
+
+	// The workload class.
+	{"-p workload=site.ycsb.workloads.TimeSeriesWorkload", `-p workload="site.ycsb.workloads.TimeSeriesWorkload": TimeSeriesWorkload is not supported, known is CoreWorkload alone`},
+	{"tagcount=4\n-p workload=site.ycsb.workloads.TimeSeriesWorkload", `-p workload="site.ycsb.workloads.TimeSeriesWorkload": TimeSeriesWorkload is not supported, known is CoreWorkload alone`},
+	{"-p workload=com.yahoo.ycsb.workloads.RestWorkload", `-p workload="com.yahoo.ycsb.workloads.RestWorkload": RestWorkload is not supported, known is CoreWorkload alone`},
+	{"-p workload=site.ycsb.workloads.ConstantOccupancyWorkload", `-p workload="site.ycsb.workloads.ConstantOccupancyWorkload": ConstantOccupancyWorkload is not supported, known is CoreWorkload alone`},
+	{"-p workload=workloada", `-p workload="workloada": unknown workload class, known is site.ycsb.workloads.CoreWorkload` +
+		"\nhint: a ready spec or a file is chosen with -w, the class with workload=site.ycsb.workloads.CoreWorkload"},
+	{"-p workload=", `-p workload="": empty, expected is the name of a workload class`},
+
+	// Whole numbers.
+	{"-p recordcount=", `-p recordcount="": empty, expected is a whole number`},
+	{"-p recordcount=1k", `-p recordcount="1k": not a whole number, known are digits alone`},
+	{"-p recordcount=5e9", `-p recordcount="5e9": not a whole number, known are digits alone`},
+	{"-p recordcount=1,000", `-p recordcount="1,000": not a whole number, known are digits alone`},
+	{"-p recordcount=1_000", `-p recordcount="1_000": not a whole number, known are digits alone`},
+	{"-p recordcount=10.0", `-p recordcount="10.0": not a whole number, known are digits alone`},
+	{"-p recordcount=0x10", `-p recordcount="0x10": not a whole number, known are digits alone`},
+	{"-p recordcount=-1", `-p recordcount="-1": out of range, possible are 0 to 4611686018427387903`},
+	{"-p recordcount=4611686018427387904", `-p recordcount="4611686018427387904": out of range, possible are 0 to 4611686018427387903`},
+	{"-p recordcount=18446744073709551617", `-p recordcount="18446744073709551617": out of range, possible are 0 to 4611686018427387903`},
+	{"-p recordcount=0", `-p recordcount="0": a trace needs records` + "\nhint: give recordcount=N or --records N"},
+	{"--records 0", `--records "0": a trace needs records` + "\nhint: give recordcount=N or --records N"},
+	{"--records many", `--records "many": not a whole number, known are digits alone`},
+	{"-p operationcount=281474976710656", `-p operationcount="281474976710656": out of range, possible are 0 to 281474976710655`},
+	{"-p operationcount=0", `-p operationcount="0": phase run has no end` +
+		"\nhint: give operationcount=N or --ops N, or maxexecutiontime=SECONDS or --duration D"},
+	{"fieldcount=0", `f:5: fieldcount="0": out of range, possible are 1 to 32768`},
+	{"fieldcount=32769", `f:5: fieldcount="32769": out of range, possible are 1 to 32768`},
+	{"fieldlength=268435457", `f:5: fieldlength="268435457": out of range, possible are 0 to 268435456`},
+	{"zeropadding=1001", `f:5: zeropadding="1001": out of range, possible are 0 to 1000`},
+	{"threadcount=0", `f:5: threadcount="0": out of range, possible are 1 to 2147483647`},
+	{"--seed -1", `--seed "-1": out of range, possible are 0 to 18446744073709551615`},
+	{"--seed 0x1", `--seed "0x1": not a whole number, known are digits alone`},
+
+	// Remarks and placeholders.
+	{"-p recordcount=1000 # records", `-p recordcount="1000 # records": a remark behind the value, known are remarks on lines of their own`},
+	{"fieldcount=10 // fields", `f:5: fieldcount="10 // fields": a remark behind the value, known are remarks on lines of their own`},
+	{"fieldcount=10 (fields)", `f:5: fieldcount="10 (fields)": a remark behind the value, known are remarks on lines of their own`},
+	{"fieldcount=10[fields]", `f:5: fieldcount="10[fields]": a remark behind the value, known are remarks on lines of their own`},
+	{"insertorder=hashed {default}", `f:5: insertorder="hashed {default}": a remark behind the value, known are remarks on lines of their own`},
+	{"readallfields=true #yes", `f:5: readallfields="true #yes": a remark behind the value, known are remarks on lines of their own`},
+	{"table=usertable # the table", `f:5: table="usertable # the table": a remark behind the value, known are remarks on lines of their own`},
+	{"fieldcount=${FIELDS}", `f:5: fieldcount="${FIELDS}": a placeholder left unexpanded, expected is a whole number`},
+	{"fieldcount=<fields>", `f:5: fieldcount="<fields>": a placeholder left unexpanded, expected is a whole number`},
+	{"fieldcount=%FIELDS%", `f:5: fieldcount="%FIELDS%": a placeholder left unexpanded, expected is a whole number`},
+	{"insertorder={{ order }}", `f:5: insertorder="{{ order }}": a placeholder left unexpanded, expected is one of hashed, ordered`},
+	{"table=t_${N}", `f:5: table="t_${N}": a placeholder left unexpanded`},
+	{"keyprefix={{p}}", `f:5: keyprefix="{{p}}": a placeholder left unexpanded`},
+	{"hosts=<hosts>", `f:5: hosts="<hosts>": a placeholder left unexpanded`},
+	{"cassandra.keyspace=ks_${N}", `f:5: cassandra.keyspace="ks_${N}": a placeholder left unexpanded`},
+	{"status=%STATUS%", `f:5: status="%STATUS%": a placeholder left unexpanded`},
+
+	// Booleans, words, free text.
+	{"readallfields=yes", `f:5: readallfields="yes": neither true nor false`},
+	{"writeallfields=", `f:5: writeallfields="": empty, expected is true or false`},
+	{"insertorder=sorted", `f:5: insertorder="sorted": unknown, known are hashed, ordered`},
+	{"insertorder=order", `f:5: insertorder="order": unknown, known are hashed, ordered, the nearest is ordered`},
+	{"requestdistribution=zipf", `f:5: requestdistribution="zipf": unknown, known are uniform, zipfian, latest, hotspot, sequential, exponential; supported are uniform, zipfian, latest`},
+	{"requestdistribution=Zipfian", `f:5: requestdistribution="Zipfian": unknown, known are uniform, zipfian, latest, hotspot, sequential, exponential, the nearest is zipfian; supported are uniform, zipfian, latest`},
+	{"zipfian.range=full", `f:5: zipfian.range="full": unknown, known are ycsb, exact`},
+	{"arrivals=uniform", `f:5: arrivals="uniform": unknown, known are constant, poisson, step, ramp, sine, burst; supported are constant, poisson`},
+	{"table=", `f:5: table="": empty, expected is the name of a table`},
+	{`table=a\tb`, `f:5: table="a\tb": holds a control character`},
+	{"keyprefix=" + strings.Repeat("k", 1025), `f:5: keyprefix="` + strings.Repeat("k", 80) + `"...: 1025 bytes long, at most 1024 are possible`},
+
+	// Decimals, rates, durations.
+	{"readproportion=-0.1", `f:5: readproportion="-0.1": negative, known are numbers from 0 on`},
+	{"readproportion=half", `f:5: readproportion="half": not a decimal number, known are digits with a point among them`},
+	{"readproportion=50%", `f:5: readproportion="50%": not a decimal number, known are digits with a point among them`},
+	{"readproportion=.", `f:5: readproportion=".": not a decimal number, known are digits with a point among them`},
+	{"readproportion=NaN", `f:5: readproportion="NaN": not a decimal number, known are digits with a point among them`},
+	{"readproportion=0.5d", `f:5: readproportion="0.5d": not a decimal number, known are digits with a point among them`},
+	{"readproportion=0,5", `f:5: readproportion="0,5": not a decimal number, known are digits with a point among them`},
+	{"readproportion=0.1234567890123456789", `f:5: readproportion="0.1234567890123456789": more than 18 digits`},
+	{"readproportion=1e18", `f:5: readproportion="1e18": more than 18 digits`},
+	{"readproportion=1e-19", `f:5: readproportion="1e-19": more than 18 digits`},
+	{"readproportion=1e999", `f:5: readproportion="1e999": more than 18 digits`},
+	{"readproportion=0\nupdateproportion=0", `f:6: updateproportion="0": the proportions sum to 0, at least one must be more`},
+	{"zipfian.theta=0", `f:5: zipfian.theta="0": out of range, possible are numbers above 0 and up to 2`},
+	{"zipfian.theta=2.1", `f:5: zipfian.theta="2.1": out of range, possible are numbers above 0 and up to 2`},
+	{"-p target=1000000000.1", `-p target="1000000000.1": out of range, at most 1000000000 operations per second are possible`},
+	{"-p target=0.0000000001", `-p target="0.0000000001": more than 9 digits behind the point`},
+	{"-p target=1000/s", `-p target="1000/s": not a decimal number, known are digits with a point among them`},
+	{"--rate 0", `--rate "0": must be more than 0`},
+	{"load.rate=-1", `f:5: load.rate="-1": negative, known are numbers from 0 on`},
+	{"maxexecutiontime=60s", `f:5: maxexecutiontime="60s": not a decimal number, known are digits with a point among them`},
+	{"maxexecutiontime=4611686019", `f:5: maxexecutiontime="4611686019": out of range, at most 4611686018 seconds are possible`},
+	{"--duration 60", `--duration "60": a duration without its unit, known are ns, us, ms, s, m, h` + "\nhint: write 60ms or 60s"},
+	{"--duration soon", `--duration "soon": not a duration, known are numbers with a unit like 100ms, 1.5s or 1h30m`},
+	{"--duration 0s", `--duration "0s": must be more than 0`},
+	{"--duration -1s", `--duration "-1s": negative, known are durations from 0 on`},
+	{"--duration 2000000h", `--duration "2000000h": out of range, at most 146 years are possible`},
+	{"insert.visibility=100", `f:5: insert.visibility="100": a duration without its unit, known are ns, us, ms, s, m, h` + "\nhint: write 100ms or 100s"},
+
+	// What doesn't fit together.
+	{"minscanlength=200\nmaxscanlength=100", `f:6: maxscanlength="100": less than minscanlength=200`},
+	{"scanproportion=0.95\nreadproportion=0\nminscanlength=2000", `f:7: minscanlength="2000": more than maxscanlength=1000, its default`},
+	{"minscanlength=0", `f:5: minscanlength="0": out of range, possible are 1 to 2147483647`},
+	{"maxscanlength=2147483648", `f:5: maxscanlength="2147483648": out of range, possible are 1 to 2147483647`},
+	{"--records 5\n-p recordcount=6", `--records "5": disagrees with -p recordcount="6"`},
+	{"--ops 5\n-p operationcount=6", `--ops "5": disagrees with -p operationcount="6"`},
+	{"--rate 5\n-p target=0", `--rate "5": disagrees with -p target="0"`},
+	{"--duration 5s\n-p maxexecutiontime=6", `--duration "5s": disagrees with -p maxexecutiontime="6"`},
+	{"--arrivals poisson\n-p arrivals=constant", `--arrivals "poisson": disagrees with -p arrivals="constant"`},
+	{"--records 5\n-p recordcount=many", `-p recordcount="many": not a whole number, known are digits alone`},
+	{"--rate 0.00000001\n--ops 1000", `--rate "0.00000001": phase run would last longer than 146 years`},
+	{"load.rate=0.00000001", `f:5: load.rate="0.00000001": phase load would last longer than 146 years`},
+	{"--ops 0\n--duration 1000h\n--rate 1e9", `--duration "1000h": phase run would have more than 281474976710655 operations`},
+	{"--ops 0\n--duration 281474976710655ns\n--rate 1e9\n--arrivals poisson", `--duration "281474976710655ns": phase run would have more than 281474976710655 operations`},
+	{"insertproportion=0.05\n--records 4611686018427387903", `--records "4611686018427387903": records and inserts together could be 2^62 keys or more`},
+	{"insertproportion=999999999999999999\nrequestdistribution=zipfian", `f:2: recordcount="1000": records and inserts together could be 2^62 keys or more`},
+
+	// Later versions.
+	{"requestdistribution=hotspot", `f:5: requestdistribution="hotspot": not supported by this version yet, supported are uniform, zipfian, latest`},
+	{"requestdistribution=sequential", `f:5: requestdistribution="sequential": not supported by this version yet, supported are uniform, zipfian, latest`},
+	{"requestdistribution=exponential\nexponential.frac=0.5", `f:5: requestdistribution="exponential": not supported by this version yet, supported are uniform, zipfian, latest` +
+		"\n" + `f:6: exponential.frac="0.5": not supported by this version yet`},
+	{"hotspotopnfraction=most", `f:5: hotspotopnfraction="most": not a decimal number, known are digits with a point among them`},
+	{"fieldlengthdistribution=uniform\nminfieldlength=10", `f:5: fieldlengthdistribution="uniform": not supported by this version yet, supported is constant` +
+		"\n" + `f:6: minfieldlength="10": not supported by this version yet`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=h.txt", `f:5: fieldlengthdistribution="histogram": not supported by this version yet, supported is constant` +
+		"\n" + `f:6: fieldlengthhistogram="h.txt": not supported by this version yet`},
+	{"scanlengthdistribution=zipfian", `f:5: scanlengthdistribution="zipfian": not supported by this version yet, supported is uniform`},
+	{"insertstart=10", `f:5: insertstart="10": not supported by this version yet, supported is 0`},
+	{"insertcount=10", `f:5: insertcount="10": not supported by this version yet, supported is recordcount`},
+	{"dataintegrity=true", `f:5: dataintegrity="true": not supported by this version yet, supported is false`},
+	{"deleteproportion=0.1", `f:5: deleteproportion="0.1": not supported by this version yet, supported is 0`},
+	{"warmup=5s", `f:5: warmup="5s": not supported by this version yet, supported is 0s`},
+	{"warmuptime=5", `f:5: warmuptime="5": not supported by this version yet, supported is 0`},
+	{"batch.size=5", `f:5: batch.size="5": not supported by this version yet, supported is 1`},
+	{"value.compressibility=2", `f:5: value.compressibility="2": not supported by this version yet`},
+	{"arrivals=ramp", `f:5: arrivals="ramp": not supported by this version yet, supported are constant, poisson`},
+}
+
+func TestRefusedSpecs(t *testing.T) {
+	for _, c := range refused {
+		spec, _, err := Parse(inputOf(c.text))
+		if got := withHints(err); got != c.want || spec != nil {
+			t.Errorf("%q:\n%s\nwant\n%s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestEveryErrorOfAllSourcesIsReportedInOrder(t *testing.T) {
+	records := "few"
+	_, _, err := Parse(Input{
+		Sources: []Source{
+			{"one", []byte("recordcount=lots\nfieldcount=0\nb\xe9=1\nreadproportion=-1\n")},
+			{"two", []byte("tabel=x\n\ndataintegrity=maybe")},
+		},
+		Overrides: []string{"insertorder=random", "operationcount"},
+		Flags:     Flags{Records: &records},
+	})
+	want := `one:2: fieldcount="0": out of range, possible are 1 to 32768
+one:3: byte 0xE9 is not UTF-8: save the file as UTF-8 or write the character as \uXXXX
+one:4: readproportion="-1": negative, known are numbers from 0 on
+two:1: tabel="x": unknown property, the nearest known one is table
+two:3: dataintegrity="maybe": neither true nor false
+-p insertorder="random": unknown, known are hashed, ordered
+-p: "operationcount" is not of the form name=value
+--records "few": not a whole number, known are digits alone
+operationcount: not given, phase run has no end
+hint: give operationcount=N or --ops N, or maxexecutiontime=SECONDS or --duration D`
+	if got := withHints(err); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if lines := strings.Count(err.Error(), "\n"); lines != 8 {
+		t.Errorf("%d line ends between 9 errors:\n%v", lines, err)
+	}
+	faults := SpecErrors(err)
+	if len(faults) != 9 {
+		t.Fatalf("%d faults, want 9", len(faults))
+	}
+	for i, f := range []SpecError{
+		{File: "one", Line: 2, Name: "fieldcount", Value: "0", Reason: "out of range, possible are 1 to 32768"},
+		{File: "one", Line: 3, Reason: `byte 0xE9 is not UTF-8: save the file as UTF-8 or write the character as \uXXXX`},
+	} {
+		if *faults[i] != f {
+			t.Errorf("fault %d is %+v, want %+v", i, *faults[i], f)
+		}
+	}
+	if faults[8].Hint == "" || len(SpecErrors(errors.New("torn"))) > 0 || len(SpecErrors(nil)) > 0 {
+		t.Errorf("last fault is %+v", faults[8])
+	}
+}
+
+func TestAnEmptyInputSaysWhatIsMissing(t *testing.T) {
+	_, _, err := Parse(Input{})
+	want := `recordcount: not given, a trace needs records
+hint: give recordcount=N or --records N
+operationcount: not given, phase run has no end
+hint: give operationcount=N or --ops N, or maxexecutiontime=SECONDS or --duration D`
+	if got := withHints(err); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
