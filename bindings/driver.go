@@ -1,6 +1,7 @@
 package bindings
 
 import (
+	"fmt"
 	"time"
 
 	"pianola/traces"
@@ -27,8 +28,9 @@ type Driver struct {
 	// New checks properties and returns a binding; it touches nothing else.
 	// Names are known and set: defaults are filled in.
 	New func(p Properties) (Binding, error)
-	// Volatile reports whether data can be there before the run: false for a
-	// database in memory or in a temporary directory.
+	// Volatile reports whether nothing can be there before the run and nothing
+	// stays after it: true for a database in memory or in a temporary directory.
+	// Nil means that it is false.
 	Volatile func(p Properties) bool
 }
 
@@ -44,6 +46,19 @@ const (
 	// Remote: in another process, on this machine or elsewhere.
 	Remote
 )
+
+// String returns the word that a result holds.
+func (p Place) String() string {
+	switch p {
+	case Nowhere:
+		return "nowhere"
+	case Embedded:
+		return "embedded"
+	case Remote:
+		return "remote"
+	}
+	return fmt.Sprintf("place %d", int(p))
+}
 
 // Property is one setting of a binding.
 type Property struct {

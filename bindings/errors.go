@@ -47,6 +47,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // it is, so that misses cost nothing.
 var ErrNotFound error = &Error{NotFound, errors.New("no such record")}
 
+// ErrDuplicate is the answer to the INSERT of a record that is there already.
+var ErrDuplicate error = &Error{Duplicate, errors.New("the record exists")}
+
 // ClassOf returns the class of err: that of an *Error inside it, Timeout for
 // the context's deadline, else Other.
 func ClassOf(err error) Class {
