@@ -1,29 +1,37 @@
 package measure
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
+	"math/bits"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 const (
-	// Recordable times in ns. Longer ones are kept in the last bucket; the
-	// exact maximum stands beside. 11 days are more than a run's deadline
-	// allows.
+	// Recordable times in ns: 1 to histogramMax. Longer ones are kept in the
+	// bucket of histogramMax, whose upper edge is the exact maximum beside. 11
+	// days are more than a run's deadline allows.
 	histogramMax = int64(1e15)
 	// Significant figures of a phase's histograms and of those of intervals.
 	phaseFigures    = 3
 	intervalFigures = 2
 )
 
-// Histogram counts durations. It is an HdrHistogram with exact extremes.
+// Histogram counts durations. It is an HdrHistogram with exact extremes and an
+// exact sum. A nil Histogram can be read and is empty.
+//
+// One that is recorded into has an array of all its buckets, 344 KB at three
+// figures; one that was decoded or made by Packed holds the buckets in use.
 type Histogram struct {
-	hdr      *hdrhistogram.Histogram
+	// One of the two is set: packed until something is recorded or merged.
+	hdr    *hdrhistogram.Histogram
+	packed *hdrhistogram.PackedHistogram
+
 	min, max int64
-	sum      float64
+	// The sum of all durations in ns takes 128 bits.
+	sumHigh, sumLow uint64
 }
 
 // NewHistogram returns an empty histogram with three significant figures.
@@ -35,34 +43,88 @@ func newHistogram(figures int) *Histogram {
 
 // Record counts one duration; negative ones count as 0.
 func (h *Histogram) Record(d time.Duration) {
+	if h.hdr == nil {
+		h.unpack()
+	}
 	v := max(int64(d), 0)
-	h.min, h.max, h.sum = min(h.min, v), max(h.max, v), h.sum+float64(v)
 	// RecordValue allocates when it refuses a value; a clamped one is never refused.
 	if err := h.hdr.RecordValue(min(v, histogramMax)); err != nil {
 		panic("measure: internal error: " + err.Error())
 	}
+	h.min, h.max = min(h.min, v), max(h.max, v)
+	h.addSum(0, uint64(v))
 }
 
 // Merge adds o's counts to h.
 func (h *Histogram) Merge(o *Histogram) error {
-	if o == nil || o.Count() == 0 {
+	if o.Count() == 0 {
 		return nil
 	}
-	if dropped := h.hdr.Merge(o.hdr); dropped > 0 {
+	if h.hdr == nil {
+		h.unpack()
+	}
+	var dropped int64
+	if o.packed != nil {
+		dropped = o.packed.MergeInto(h.hdr)
+	} else {
+		dropped = h.hdr.Merge(o.hdr)
+	}
+	if dropped > 0 {
 		return fmt.Errorf("merge of histograms: %d values out of range", dropped)
 	}
-	h.min, h.max, h.sum = min(h.min, o.min), max(h.max, o.max), h.sum+o.sum
+	h.min, h.max = min(h.min, o.min), max(h.max, o.max)
+	h.addSum(o.sumHigh, o.sumLow)
 	return nil
+}
+
+func (h *Histogram) addSum(high, low uint64) {
+	var carry uint64
+	h.sumLow, carry = bits.Add64(h.sumLow, low, 0)
+	h.sumHigh, _ = bits.Add64(h.sumHigh, high, carry)
 }
 
 // Reset empties h and keeps its memory.
 func (h *Histogram) Reset() {
-	h.hdr.Reset()
-	h.min, h.max, h.sum = math.MaxInt64, 0, 0
+	if h.hdr != nil {
+		h.hdr.Reset()
+	} else {
+		h.packed.Reset()
+	}
+	h.min, h.max, h.sumHigh, h.sumLow = math.MaxInt64, 0, 0, 0
+}
+
+// Packed returns a copy of h that takes no more memory than its buckets in use
+// need, some hundred bytes for an interval: the form to keep many of.
+func (h *Histogram) Packed() *Histogram {
+	out := *h
+	if h.hdr != nil {
+		out.hdr = nil
+		out.packed = hdrhistogram.NewPacked(1, histogramMax, int(h.hdr.SignificantFigures()))
+		out.packed.MergeFrom(h.hdr)
+	} else {
+		out.packed = h.packed.Clone()
+	}
+	out.packed.Compact()
+	return &out
+}
+
+// unpack gives h the array that recording needs.
+func (h *Histogram) unpack() {
+	h.hdr = hdrhistogram.New(1, histogramMax, int(h.packed.SignificantFigures()))
+	h.packed.MergeInto(h.hdr)
+	h.packed = nil
 }
 
 // Count returns the number of durations recorded.
-func (h *Histogram) Count() uint64 { return uint64(h.hdr.TotalCount()) }
+func (h *Histogram) Count() uint64 {
+	switch {
+	case h == nil:
+		return 0
+	case h.packed != nil:
+		return uint64(h.packed.TotalCount())
+	}
+	return uint64(h.hdr.TotalCount())
+}
 
 // Min returns the least duration, exactly; 0 if there is none.
 func (h *Histogram) Min() time.Duration {
@@ -73,14 +135,27 @@ func (h *Histogram) Min() time.Duration {
 }
 
 // Max returns the greatest duration, exactly; 0 if there is none.
-func (h *Histogram) Max() time.Duration { return time.Duration(h.max) }
+func (h *Histogram) Max() time.Duration {
+	if h.Count() == 0 {
+		return 0
+	}
+	return time.Duration(h.max)
+}
 
 // Mean returns the mean duration in nanoseconds; 0 if there is none.
 func (h *Histogram) Mean() float64 {
 	if h.Count() == 0 {
 		return 0
 	}
-	return h.sum / float64(h.Count())
+	return h.sum() / float64(h.Count())
+}
+
+// sum returns the sum of all durations in nanoseconds, rounded.
+func (h *Histogram) sum() float64 {
+	if h.Count() == 0 {
+		return 0
+	}
+	return math.Ldexp(float64(h.sumHigh), 64) + float64(h.sumLow)
 }
 
 // AtRank returns the rank-th smallest duration, 1 <= rank <= Count, up to the
@@ -94,53 +169,36 @@ func (h *Histogram) AtRank(rank uint64) time.Duration {
 	case rank >= n:
 		return h.Max()
 	}
-	// The library takes a percentage and looks for the rank
-	// floor(percentage/100 · count + 0.5); aiming a quarter below the rank
-	// leaves rounding of floats no chance.
-	v := h.hdr.ValueAtQuantile((float64(rank) - 0.25) / float64(n) * 100)
-	return time.Duration(max(min(v, h.max), h.min))
+	edge := h.edgeAtRank(rank)
+	if edge >= histogramMax {
+		// What is longer than histogramMax shares this bucket.
+		edge = h.max
+	}
+	return time.Duration(max(min(edge, h.max), h.min))
 }
 
-// histogramJSON is the form of a Histogram in a result file.
-type histogramJSON struct {
-	Count uint64  `json:"count"`
-	Min   int64   `json:"min_ns"`
-	Max   int64   `json:"max_ns"`
-	Mean  float64 `json:"mean_ns"`
-	// HDR is the V2 compressed encoding of HdrHistogram in base64.
-	HDR string `json:"hdr,omitempty"`
-}
-
-// MarshalJSON writes count and extremes beside the encoded buckets.
-func (h *Histogram) MarshalJSON() ([]byte, error) {
-	out := histogramJSON{Count: h.Count(), Min: int64(h.Min()), Max: h.max, Mean: h.Mean()}
-	if out.Count > 0 {
-		encoded, err := h.hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-		if err != nil {
-			return nil, fmt.Errorf("encode histogram: %w", err)
+// edgeAtRank returns the upper edge of the bucket that holds the rank-th
+// smallest duration, 1 <= rank < Count.
+func (h *Histogram) edgeAtRank(rank uint64) int64 {
+	if h.packed == nil {
+		// The library takes a percentage and looks for the rank
+		// floor(percentage/100 · count + 0.5); aiming a quarter below the rank
+		// leaves rounding of floats no chance.
+		return h.hdr.ValueAtQuantile((float64(rank) - 0.25) / float64(h.Count()) * 100)
+	}
+	var seen uint64
+	for low, count := range h.packed.ForEachBucket {
+		if seen += uint64(count); seen >= rank {
+			return low + bucketWidth(low, h.packed.SignificantFigures()) - 1
 		}
-		out.HDR = string(encoded)
 	}
-	return json.Marshal(out)
+	return h.max
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (h *Histogram) UnmarshalJSON(b []byte) error {
-	var in histogramJSON
-	if err := json.Unmarshal(b, &in); err != nil {
-		return err
-	}
-	*h = *NewHistogram()
-	if in.Count == 0 {
-		return nil
-	}
-	decoded, err := hdrhistogram.Decode([]byte(in.HDR))
-	if err != nil {
-		return fmt.Errorf("decode histogram: %w", err)
-	}
-	if n := uint64(decoded.TotalCount()); n != in.Count {
-		return fmt.Errorf("decode histogram: %d values, %d stated", n, in.Count)
-	}
-	h.hdr, h.min, h.max, h.sum = decoded, in.Min, in.Max, in.Mean*float64(in.Count)
-	return nil
+// bucketWidth returns the number of different values in ns that share a bucket
+// with v: values below the first power of two that is at least
+// 2·10^figures each have their own, and each further power of two doubles it.
+func bucketWidth(v, figures int64) int64 {
+	exact := bits.Len64(uint64(2*math.Pow10(int(figures))) - 1)
+	return 1 << max(bits.Len64(uint64(v))-exact, 0)
 }

@@ -74,9 +74,9 @@ func (h *Histogram) Quantile(q Q) Quantile {
 	return Quantile{Value: h.AtRank(rank), Beyond: n - rank}
 }
 
-// nearestRank returns ceil(q·n), at least 1.
+// nearestRank returns ceil(q·n), at least 1 and at most n.
 func nearestRank(q Q, n uint64) uint64 {
-	hi, lo := bits.Mul64(uint64(q), n)
+	hi, lo := bits.Mul64(uint64(min(q, Max)), n)
 	rank, rest := bits.Div64(hi, lo, uint64(Max))
 	if rest > 0 {
 		rank++

@@ -100,8 +100,9 @@ type Settings struct {
 type Pacer struct {
 	// Method is clock_nanosleep, or timer where that is missing.
 	Method string `json:"method"`
-	// Margin is how long before due the sleep ends and the spin begins; 0
-	// where the budget allows no spin.
+	// Margin is how long before due a sleep has to end to be in time, measured
+	// at the start. A phase uses it, or sleeps until due where the budget
+	// allows no spin.
 	Margin time.Duration `json:"margin_ns"`
 	// Budget is the share of one core that the spin may take.
 	Budget float64 `json:"spin_budget_cores"`
@@ -117,6 +118,9 @@ type Phase struct {
 	Arrivals string `json:"arrivals,omitempty"`
 	// Rate is the stated mean rate in ops per second after scaling; 0 if unpaced.
 	Rate float64 `json:"rate"`
+	// Margin is how long before due the sleep ended and the spin began; 0 if
+	// there was no spin.
+	Margin time.Duration `json:"margin_ns"`
 	// Start is the instant from which due times count.
 	Start time.Duration `json:"start_ns"`
 	// Schedule is the due time of the last op, from Start; 0 if unpaced.
@@ -239,11 +243,11 @@ type Health struct {
 	CPUSystem time.Duration `json:"cpu_system_ns"`
 	// Gaps over 5 µs between two clock readings while spinning: the
 	// platform's own noise.
-	Gaps    uint64        `json:"clock_gaps"`
-	GapSum  time.Duration `json:"clock_gap_sum_ns"`
-	GapP99  time.Duration `json:"clock_gap_p99_ns"`
-	GapMax  time.Duration `json:"clock_gap_max_ns"`
-	Spinned time.Duration `json:"spinned_ns"`
+	Gaps   uint64        `json:"clock_gaps"`
+	GapSum time.Duration `json:"clock_gap_sum_ns"`
+	GapP99 time.Duration `json:"clock_gap_p99_ns"`
+	GapMax time.Duration `json:"clock_gap_max_ns"`
+	Spun   time.Duration `json:"spun_ns"`
 }
 
 // Verdict judges a phase; see Judge.

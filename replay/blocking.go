@@ -1,0 +1,161 @@
+package replay
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// blocking runs phases on a binding whose sessions run one op at a time. Each
+// slot has a session and a goroutine. The one that has the lead claims the next
+// op, waits until it is due, passes the lead on and runs the op.
+type blocking struct {
+	slots []*slot
+	lead  *lead
+	// main stands for the runner's own goroutine where it needs the lead.
+	main *slot
+	// hung are slots whose session has not returned; they run no more phases.
+	hung map[*slot]bool
+}
+
+func newBlocking(slots []*slot) *blocking {
+	e := &blocking{slots: slots, main: &slot{turn: make(chan struct{}, 1)}, hung: map[*slot]bool{}}
+	for _, s := range slots {
+		s.turn = make(chan struct{}, 1)
+	}
+	return e
+}
+
+// run issues the ops of a phase and waits for their answers. It returns the
+// number of ops that were not answered in time.
+func (e *blocking) run(p *phaseRun) (hung int) {
+	// Slots are in line from the start, in their order: none has been used.
+	e.lead = &lead{waiting: append([]*slot(nil), e.slots...)}
+	ended := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		p.watch(ended, func(now time.Duration) { e.giveUp(p, now) })
+		close(watched)
+	}()
+	exits := make(chan *slot, len(e.slots))
+	for _, s := range e.slots {
+		go e.work(p, s, exits)
+	}
+	e.lead.pass()
+	back := e.collect(p, exits)
+	if p.stop.Load() {
+		e.lead.acquire(e.main)
+		p.settle()
+		e.lead.pass()
+	}
+	if hung = len(e.slots) - len(back); hung > 0 {
+		p.expireBefore(1<<62, p.now())
+		for _, s := range e.slots {
+			if !back[s] {
+				e.hung[s] = true
+			}
+		}
+	}
+	close(ended)
+	<-watched
+	return hung
+}
+
+// work is what the goroutine of a slot does until the phase has no more ops. It
+// stands in line for the lead already.
+func (e *blocking) work(p *phaseRun, s *slot, exits chan<- *slot) {
+	for <-s.turn; ; e.lead.acquire(s) {
+		ok := e.next(p, s)
+		e.lead.pass()
+		if !ok {
+			exits <- s
+			return
+		}
+		p.sent(s)
+		p.answered(s, s.session.Do(p.calls, &s.op))
+	}
+}
+
+// next claims ops until one can be sent, and waits until it is due. The caller
+// has the lead.
+func (e *blocking) next(p *phaseRun, s *slot) bool {
+	for {
+		due, ok := p.claim()
+		if !ok {
+			return false
+		}
+		if limit := saturatingAdd(due, p.deadline); p.paced && s.freeAt >= limit {
+			p.unsent(due, limit)
+			continue
+		}
+		return p.launch(s, due)
+	}
+}
+
+// giveUp counts ops as unsent whose deadline passes while every slot is busy.
+func (e *blocking) giveUp(p *phaseRun, now time.Duration) {
+	if !p.paced || !e.lead.try() {
+		return
+	}
+	defer e.lead.pass()
+	for {
+		due, ok := p.claim()
+		if !ok {
+			return
+		}
+		limit := saturatingAdd(due, p.deadline)
+		if limit > now {
+			return // it stays pending
+		}
+		p.unsent(due, limit)
+	}
+}
+
+// collect waits for the goroutines of all slots, while ops are in flight that
+// may be answered in time.
+func (e *blocking) collect(p *phaseRun, exits <-chan *slot) map[*slot]bool {
+	back := map[*slot]bool{}
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	stops := p.stops
+	limit := time.Duration(1 << 62)
+	for len(back) < len(e.slots) {
+		select {
+		case s := <-exits:
+			back[s] = true
+			continue
+		case <-stops:
+			stops, limit = nil, p.drainLimit()
+		case <-tick.C:
+		}
+		if stops != nil && p.exhausted.Load() {
+			limit = p.drainLimit()
+		}
+		if p.now() > limit {
+			break
+		}
+	}
+	return back
+}
+
+// close closes the sessions, those of hung slots aside: their calls never
+// returned.
+func (e *blocking) close() error {
+	var mu sync.Mutex
+	var errs []error
+	var all sync.WaitGroup
+	for _, s := range e.slots {
+		if e.hung[s] {
+			continue
+		}
+		all.Go(func() {
+			if err := s.session.Close(); err != nil {
+				mu.Lock()
+				errs = append(errs, err)
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,227 @@
+package measure
+
+import (
+	"sync"
+	"time"
+
+	"pianola/bindings"
+	"pianola/traces"
+)
+
+// Recorder takes the fate of every op of one phase and makes the phase's
+// figures of it. Stripes are recorded to independently; a recorder needs as
+// many as threads that record at the same time, not as many as slots.
+type Recorder struct {
+	stripes []stripe
+	// offered is written by the goroutine that claims ops, under offers.
+	offers   sync.Mutex
+	offered  [traces.KindLimit]uint64
+	due      timeline
+	dueEach  []uint64 // by interval
+	lastDue  time.Duration
+	errors   sync.Mutex
+	messages map[errorKey]string
+	closed   intervals
+}
+
+type errorKey struct {
+	kind  traces.Kind
+	class bindings.Class
+}
+
+// stripe is one part of the recorder, with what keeps it on cache lines of its own.
+type stripe struct {
+	mu      sync.Mutex
+	kinds   [traces.KindLimit]*kindRecord
+	decided timeline
+	last    time.Duration
+	open    openIntervals
+	_       [64]byte
+}
+
+// kindRecord counts the ops of one kind.
+type kindRecord struct {
+	counts                       Counts
+	response, service, wait, lag *Histogram
+	failed                       [bindings.ClassLimit]*Histogram
+}
+
+// NewRecorder returns the recorder of one phase.
+func NewRecorder(stripes int) *Recorder {
+	return &Recorder{stripes: make([]stripe, stripes), messages: map[errorKey]string{}}
+}
+
+// Offer counts an op as offered, before anything else is said of it.
+func (r *Recorder) Offer(kind traces.Kind, due time.Duration) {
+	r.offers.Lock()
+	r.offered[kind]++
+	r.due.add(due)
+	i := int(max(due, 0) / intervalLength)
+	for len(r.dueEach) <= i {
+		r.dueEach = append(r.dueEach, 0)
+	}
+	r.dueEach[i]++
+	r.lastDue = max(r.lastDue, due)
+	r.offers.Unlock()
+}
+
+// Record counts the fate of an op.
+func (r *Recorder) Record(at int, s *Sample) {
+	p := &r.stripes[at%len(r.stripes)]
+	p.mu.Lock()
+	k := p.kinds[s.Kind]
+	if k == nil {
+		k = &kindRecord{response: NewHistogram(), service: NewHistogram(), wait: NewHistogram(), lag: NewHistogram()}
+		p.kinds[s.Kind] = k
+	}
+	response := s.Decided - s.Due
+	k.counts.count(s.Outcome)
+	if s.Outcome.Started() {
+		k.wait.Record(s.Ready - s.Due)
+		k.lag.Record(s.Start - s.Ready)
+	}
+	switch {
+	case s.Outcome < Failed:
+		k.response.Record(response)
+		k.service.Record(s.Decided - s.Start)
+	case s.Outcome == Failed:
+		if k.failed[s.Class] == nil {
+			k.failed[s.Class] = NewHistogram()
+		}
+		k.failed[s.Class].Record(response)
+	}
+	p.decided.add(s.Decided)
+	p.last = max(p.last, s.Decided)
+	p.open.record(s, response)
+	p.mu.Unlock()
+}
+
+// count counts one op with the given outcome, offers aside.
+func (c *Counts) count(o Outcome) {
+	switch o {
+	case Failed:
+		c.Failed++
+	case Censored:
+		c.Censored++
+	case Dropped:
+		c.Dropped++
+	case Unsent:
+		c.Unsent++
+	default:
+		c.Completed++
+	}
+	switch o {
+	case Expected:
+		c.Expected++
+	case Raced:
+		c.Raced++
+	case Orphaned:
+		c.Orphaned++
+	}
+}
+
+// Message keeps the first message of each class of each kind.
+func (r *Recorder) Message(kind traces.Kind, class bindings.Class, err error) {
+	r.errors.Lock()
+	if _, known := r.messages[errorKey{kind, class}]; !known {
+		r.messages[errorKey{kind, class}] = err.Error()
+	}
+	r.errors.Unlock()
+}
+
+// Progress is how far a phase has come.
+type Progress struct {
+	Counts Counts
+	// Last is when the last fate was decided.
+	Last time.Duration
+}
+
+// Progress returns the counts so far.
+func (r *Recorder) Progress() Progress {
+	var out Progress
+	for i := range r.stripes {
+		p := &r.stripes[i]
+		p.mu.Lock()
+		for _, k := range p.kinds {
+			if k != nil {
+				out.Counts.Add(k.counts)
+			}
+		}
+		out.Last = max(out.Last, p.last)
+		p.mu.Unlock()
+	}
+	r.offers.Lock()
+	for _, n := range r.offered {
+		out.Counts.Offered += n
+	}
+	r.offers.Unlock()
+	return out
+}
+
+// Finish fills in what was recorded: kinds, errors, intervals, backlog, length
+// and, for a paced phase, the schedule's length. Nothing may be recorded
+// afterwards.
+func (r *Recorder) Finish(p *Phase) error {
+	decided := timeline{}
+	for i := range r.stripes {
+		p.Length = max(p.Length, r.stripes[i].last)
+		decided.merge(&r.stripes[i].decided)
+	}
+	if p.Paced {
+		p.Schedule = r.lastDue
+		p.Backlog = backlog(&r.due, &decided, r.lastDue)
+	}
+	for kind := range traces.KindLimit {
+		k, err := r.kind(kind)
+		if err != nil {
+			return err
+		}
+		if k.Counts.Offered > 0 || k.Counts.Decided() > 0 {
+			p.Kinds = append(p.Kinds, k)
+		}
+		for class := range bindings.ClassLimit {
+			if msg, ok := r.messages[errorKey{kind, class}]; ok {
+				p.Errors = append(p.Errors, Error{kind.String(), class.String(), msg})
+			}
+		}
+	}
+	var err error
+	p.Intervals, err = r.intervals(p.Length)
+	return err
+}
+
+// kind merges the stripes' records of one kind.
+func (r *Recorder) kind(kind traces.Kind) (Kind, error) {
+	out := Kind{Kind: kind.String(), Response: NewHistogram(), Service: NewHistogram(), Wait: NewHistogram(), Lag: NewHistogram()}
+	var failed [bindings.ClassLimit]*Histogram
+	for i := range r.stripes {
+		k := r.stripes[i].kinds[kind]
+		if k == nil {
+			continue
+		}
+		out.Counts.Add(k.counts)
+		for _, pair := range [][2]*Histogram{{out.Response, k.response}, {out.Service, k.service}, {out.Wait, k.wait}, {out.Lag, k.lag}} {
+			if err := pair[0].Merge(pair[1]); err != nil {
+				return out, err
+			}
+		}
+		for class, h := range k.failed {
+			if h == nil {
+				continue
+			}
+			if failed[class] == nil {
+				failed[class] = NewHistogram()
+			}
+			if err := failed[class].Merge(h); err != nil {
+				return out, err
+			}
+		}
+	}
+	for class, h := range failed {
+		if h != nil {
+			out.Failed = append(out.Failed, FailedClass{bindings.Class(class).String(), h})
+		}
+	}
+	out.Counts.Offered = r.offered[kind]
+	return out, nil
+}

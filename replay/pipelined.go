@@ -1,0 +1,135 @@
+package replay
+
+import (
+	"time"
+
+	"pianola/bindings"
+)
+
+// pipelined runs phases on a binding that takes ops without waiting for their
+// answers: one thread waits for due times and issues every op.
+type pipelined struct {
+	slots    []*slot
+	free     *slotQueue
+	pipeline bindings.Pipeline
+	// phase is that of the ops in flight; there are none between phases.
+	phase *phaseRun
+}
+
+// Done takes the answer of an op, from any goroutine.
+func (e *pipelined) Done(op *bindings.Op, err error) {
+	s := e.slots[op.Slot]
+	e.phase.answered(s, err)
+	e.free.put(s)
+}
+
+// run issues the ops of a phase and waits for their answers. It returns the
+// number of ops that were not answered in time.
+func (e *pipelined) run(p *phaseRun) (hung int) {
+	e.phase = p
+	ended := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		p.watch(ended, nil)
+		close(watched)
+	}()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	e.dispatch(p, timer)
+	if p.stop.Load() {
+		p.settle()
+	}
+	hung = e.drain(p, timer)
+	close(ended)
+	<-watched
+	return hung
+}
+
+func (e *pipelined) dispatch(p *phaseRun, timer *time.Timer) {
+	var s *slot
+	for {
+		due, ok := p.claim()
+		if !ok {
+			break
+		}
+		limit := time.Duration(1 << 62) // without due times only the watch ends the wait
+		if p.paced {
+			limit = saturatingAdd(due, p.deadline)
+		}
+		if s == nil {
+			s = e.take(p, limit, timer, p.stops)
+		}
+		if p.paced && (s == nil || s.freeAt >= limit) && !p.stop.Load() {
+			p.unsent(due, limit)
+			continue
+		}
+		if s == nil {
+			continue // stopped
+		}
+		if !p.launch(s, due) {
+			break
+		}
+		p.sent(s)
+		p.reached = s.start
+		e.pipeline.Issue(&s.op)
+		s = nil
+	}
+	if s != nil {
+		e.free.put(s)
+	}
+}
+
+// take returns the slot that is free longest. If there is none until limit or
+// until stops is closed it returns nil.
+func (e *pipelined) take(p *phaseRun, limit time.Duration, timer *time.Timer, stops <-chan struct{}) *slot {
+	for {
+		if s := e.free.take(); s != nil {
+			return s
+		}
+		left := limit - p.now()
+		if left <= 0 {
+			e.free.giveUp()
+			return nil
+		}
+		timer.Reset(left)
+		select {
+		case <-e.free.wake:
+		case <-timer.C:
+			e.free.giveUp()
+		case <-stops:
+			e.free.giveUp()
+			return e.free.takeNow()
+		}
+	}
+}
+
+// drain waits until nothing is in flight, or until the limit; then it counts
+// what is left.
+func (e *pipelined) drain(p *phaseRun, timer *time.Timer) (hung int) {
+	limit := p.drainLimit()
+	var back []*slot
+	stops := p.stops
+	for len(back) < len(e.slots) {
+		s := e.take(p, limit, timer, stops)
+		if s != nil {
+			back = append(back, s)
+			continue
+		}
+		if p.stop.Load() && stops != nil {
+			// The interrupt came while draining: the grace counts from here.
+			stops, limit = nil, min(limit, p.drainLimit())
+			continue
+		}
+		break
+	}
+	if hung = len(e.slots) - len(back); hung > 0 {
+		at := p.now()
+		p.expireBefore(1<<62, at)
+	}
+	for _, s := range back {
+		e.free.put(s)
+	}
+	return hung
+}
+
+func (e *pipelined) close() error { return e.pipeline.Close() }

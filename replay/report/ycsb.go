@@ -1,0 +1,221 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"pianola/bindings"
+	"pianola/replay/measure"
+	"pianola/traces"
+)
+
+// The form "ycsb" is what YCSB's source behind release 0.17.0 prints as text
+// with measurement.interval=both, for one phase: the load if that alone was
+// asked for, else the run. It differs where YCSB misleads or measures itself:
+//
+//   - [READ] and its like hold the service times of completed ops,
+//     [Intended-READ] their response times. Values are microseconds, cut to
+//     whole ones where YCSB does so; percentiles keep three digits and rank
+//     over the completed ops only.
+//   - Throughput counts completed ops. YCSB also counts failed ones.
+//   - [READ-FAILED] counts the failed ops. Only their response times are
+//     measured, which stand under [Intended-READ-FAILED].
+//   - Return= lines count answers by YCSB's statuses, misses that count as
+//     completed among NOT_FOUND. Ops without an answer (censored, dropped,
+//     unsent) have none.
+//   - READ-MODIFY-WRITE stands alone: its parts are not in READ and UPDATE.
+//   - [CLEANUP] and the lines about the JVM are left out.
+
+// statuses are YCSB's words for the classes of answers, in the order of the
+// Return= lines.
+var statuses = []struct {
+	name    string
+	classes []bindings.Class
+}{
+	{"OK", nil},
+	{"NOT_FOUND", []bindings.Class{bindings.NotFound}},
+	{"ERROR", []bindings.Class{bindings.Timeout, bindings.Duplicate, bindings.Other}},
+	{"BAD_REQUEST", []bindings.Class{bindings.Invalid}},
+	{"FORBIDDEN", []bindings.Class{bindings.Unauthorised}},
+	{"SERVICE_UNAVAILABLE", []bindings.Class{bindings.Overloaded, bindings.Unavailable}},
+}
+
+// ycsbPercentiles are those that YCSB prints if not told otherwise.
+var ycsbPercentiles = []struct {
+	label string
+	q     measure.Q
+}{{"50th", measure.P50}, {"95th", measure.P95}, {"99th", measure.P99}}
+
+// writeYCSB writes the lines of one phase.
+func writeYCSB(w io.Writer, r *measure.Result) error {
+	phase, err := ycsbPhase(r)
+	if err != nil {
+		return err
+	}
+	all, err := phase.Total()
+	if err != nil {
+		return fmt.Errorf("ycsb report: %w", err)
+	}
+	var out bytes.Buffer
+	milliseconds := phase.Length.Milliseconds()
+	fmt.Fprintf(&out, "[OVERALL], RunTime(ms), %d\n", milliseconds)
+	fmt.Fprintf(&out, "[OVERALL], Throughput(ops/sec), %s\n", javaDouble(ycsbThroughput(all.Counts.Completed, phase)))
+	for i := range phase.Kinds {
+		k := &phase.Kinds[i]
+		name := ycsbName(k.Kind)
+		ycsbTimes(&out, name, k.Service)
+		returns(&out, name, k)
+		if k.Counts.Failed > 0 {
+			fmt.Fprintf(&out, "[%s-FAILED], Operations, %d\n", name, k.Counts.Failed)
+		}
+	}
+	for i := range phase.Kinds {
+		k := &phase.Kinds[i]
+		name := "Intended-" + ycsbName(k.Kind)
+		ycsbTimes(&out, name, k.Response)
+		if k.Counts.Failed > 0 {
+			failed, err := allFailed(k)
+			if err != nil {
+				return err
+			}
+			ycsbTimes(&out, name+"-FAILED", failed)
+		}
+	}
+	if _, err := w.Write(out.Bytes()); err != nil {
+		return fmt.Errorf("write ycsb report: %w", err)
+	}
+	return nil
+}
+
+// noticeYCSB says in one line what the report has no lines for.
+func noticeYCSB(r *measure.Result) string {
+	phase, err := ycsbPhase(r)
+	if err != nil {
+		return ""
+	}
+	all := measure.Counts{}
+	for i := range phase.Kinds {
+		all.Add(phase.Kinds[i].Counts)
+	}
+	var why []string
+	for _, left := range []struct {
+		ops  uint64
+		name string
+	}{{all.Failed, "failed"}, {all.Censored, "censored"}, {all.Dropped, "dropped"}, {all.Unsent, "unsent"}} {
+		if left.ops > 0 {
+			why = append(why, fmt.Sprintf("%d %s", left.ops, left.name))
+		}
+	}
+	out := fmt.Sprintf("ycsb report of phase %s: %d of %d ops are left out of its percentiles", plain(phase.Name), all.Offered-all.Completed, all.Offered)
+	if len(why) > 0 {
+		out += " (" + strings.Join(why, ", ") + ")"
+	}
+	if phase.Verdict.Word != "" {
+		out += "; verdict " + plain(phase.Verdict.Word)
+	}
+	if phase.KeyLaw != "" {
+		out += "; keys " + plain(phase.KeyLaw)
+	}
+	for _, flaw := range []struct {
+		is   bool
+		name string
+	}{
+		{r.Void != "", "VOID: " + plain(r.Void)},
+		{phase.Digest.Status == measure.DigestMismatch, "DIGEST MISMATCH"},
+		{r.Partial, "PARTIAL: interrupted"},
+		{!phase.Paced, "CLOSED LOOP: service time and maximum throughput, not response under load"},
+	} {
+		if flaw.is {
+			out += "; " + flaw.name
+		}
+	}
+	return out
+}
+
+// ycsbPhase returns the phase to report.
+func ycsbPhase(r *measure.Result) (*measure.Phase, error) {
+	name := "run"
+	if r.Settings.Phase == traces.LoadPhase {
+		name = traces.LoadPhase
+	}
+	var known []string
+	for i := range r.Phases {
+		if r.Phases[i].Name == name {
+			return &r.Phases[i], nil
+		}
+		known = append(known, strconv.Quote(r.Phases[i].Name))
+	}
+	return nil, fmt.Errorf("ycsb report of phase %q: the result has phases [%s] only", name, strings.Join(known, ", "))
+}
+
+// ycsbName returns YCSB's name of a kind.
+func ycsbName(kind string) string {
+	if kind == traces.ReadModifyWrite.String() {
+		return "READ-MODIFY-WRITE"
+	}
+	return plain(kind)
+}
+
+// ycsbThroughput returns completed ops per second of the run time as printed;
+// a run time that prints as 0 counts in full.
+func ycsbThroughput(completed uint64, phase *measure.Phase) float64 {
+	if ms := phase.Length.Milliseconds(); ms > 0 {
+		return float64(completed) * 1000 / float64(ms)
+	}
+	if phase.Length > 0 {
+		return float64(completed) / phase.Length.Seconds()
+	}
+	return 0
+}
+
+// ycsbTimes writes the lines of one metric.
+func ycsbTimes(out *bytes.Buffer, name string, h *measure.Histogram) {
+	const µs = 1000
+	fmt.Fprintf(out, "[%s], Operations, %d\n", name, h.Count())
+	fmt.Fprintf(out, "[%s], AverageLatency(us), %s\n", name, javaDouble(h.Mean()/µs))
+	fmt.Fprintf(out, "[%s], MinLatency(us), %d\n", name, h.Min().Microseconds())
+	fmt.Fprintf(out, "[%s], MaxLatency(us), %d\n", name, h.Max().Microseconds())
+	for _, p := range ycsbPercentiles {
+		fmt.Fprintf(out, "[%s], %sPercentileLatency(us), %d\n", name, p.label, h.Quantile(p.q).Value.Microseconds())
+	}
+}
+
+// returns writes how often each status was answered.
+func returns(out *bytes.Buffer, name string, k *measure.Kind) {
+	missed := k.Counts.Expected + k.Counts.Raced + k.Counts.Orphaned
+	counts := map[string]uint64{"OK": k.Counts.Completed - min(missed, k.Counts.Completed), "NOT_FOUND": missed}
+	for i := range k.Failed {
+		counts[statusOf(k.Failed[i].Class)] += k.Failed[i].Response.Count()
+	}
+	for _, status := range statuses {
+		if n := counts[status.name]; n > 0 {
+			fmt.Fprintf(out, "[%s], Return=%s, %d\n", name, status.name, n)
+		}
+	}
+}
+
+// statusOf returns YCSB's status for the name of a class.
+func statusOf(class string) string {
+	for _, status := range statuses {
+		for _, c := range status.classes {
+			if c.String() == class {
+				return status.name
+			}
+		}
+	}
+	return "ERROR"
+}
+
+// allFailed returns the response times of all failed ops of a kind.
+func allFailed(k *measure.Kind) (*measure.Histogram, error) {
+	all := measure.NewHistogram()
+	for i := range k.Failed {
+		if err := all.Merge(k.Failed[i].Response); err != nil {
+			return nil, fmt.Errorf("ycsb report of failed %s: %w", k.Kind, err)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,252 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"pianola/bindings"
+	"pianola/replay/measure"
+	"pianola/traces"
+)
+
+// startDelay is between the making of a phase and its start, so that what
+// waits for the first due time is there when it comes.
+const startDelay = 5 * time.Millisecond
+
+// phaseProgress is what Progress reads.
+type phaseProgress struct {
+	name     string
+	start    time.Duration
+	clock    Clock
+	recorder *measure.Recorder
+	ops      uint64
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	Phase string
+	// Elapsed since the phase's start.
+	Elapsed time.Duration
+	Counts  measure.Counts
+	// Ops is the number of ops of the phase, 0 if it isn't known yet.
+	Ops uint64
+}
+
+// Progress returns how far the run has come, false before its first phase. It
+// may be called from any goroutine.
+func (r *Runner) Progress() (Progress, bool) {
+	p := r.progress.Load()
+	if p == nil {
+		return Progress{}, false
+	}
+	return Progress{Phase: p.name, Elapsed: p.clock.Now() - p.start, Counts: p.recorder.Progress().Counts, Ops: p.ops}, true
+}
+
+func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
+	phase := &r.Trace.Header().Phases[index]
+	p := &phaseRun{
+		interrupt: ctx, calls: calls, clock: r.Clock, index: index, paced: phase.Paced && !r.Asap,
+		scale: r.scale, inserts: r.inserts, builder: r.builder, log: r.log, slots: r.slots,
+		deadline: r.Deadline, grace: r.Grace, load: phase.Name == traces.LoadPhase, versionBase: 1 + r.versions,
+		recorder: measure.NewRecorder(runtime.NumCPU() + 1), stops: make(chan struct{}),
+	}
+	p.cursor = newCursor(r.Clock, r.decoder, phase.Paced)
+	budget := r.result.Settings.Pacer.Budget
+	p.pacer = &pacer{clock: r.Clock, stop: &p.stop, gaps: measure.NewHistogram(),
+		margin: withinBudget(r.margin, r.scale.rate(phase.Rate), budget)}
+	return p
+}
+
+// replayPhase runs one phase and adds it to the result.
+func (r *run) replayPhase(ctx, calls context.Context, index int) error {
+	phase := &r.Trace.Header().Phases[index]
+	p := r.newPhase(ctx, calls, index)
+	p.cursor.prefetch(index)
+	p.cursor.starved = 0
+	out := measure.Phase{
+		Name: phase.Name, Paced: p.paced, KeyLaw: phase.KeyLaw, ScanLaw: phase.ScanLaw, Arrivals: phase.Arrivals,
+		Margin: p.pacer.margin,
+	}
+	if p.paced {
+		out.Rate = r.scale.rate(phase.Rate)
+	}
+	totals, known := r.totals()
+	if known {
+		out.Ops = totals.Phases[index].Count()
+	}
+	if !r.Clock.Stepped() {
+		runtime.GC()
+	}
+	before := readHealth()
+	p.start = r.Clock.Now()
+	if p.paced {
+		p.start += startDelay
+	}
+	out.Start = p.start
+	for _, s := range r.slots {
+		s.freeAt = 0
+	}
+	if o, ok := r.Binding.(bindings.PhaseObserver); ok {
+		o.PhaseStarts(phase.Name, p.start)
+	}
+	r.progress.Store(&phaseProgress{phase.Name, p.start, r.Clock, p.recorder, out.Ops})
+	hung := r.exec.run(p)
+	after := readHealth()
+	interrupted := p.stop.Load() && !p.stuck.Load()
+	p.halt()
+	p.cursor.finish(p.isPending)
+	out.Health = health(before, after, p.pacer, p.cursor.starved)
+	if err := p.recorder.Finish(&out); err != nil {
+		return fmt.Errorf("phase %s: %w", phase.Name, err)
+	}
+	return r.conclude(p, out, interrupted, hung)
+}
+
+// conclude judges a phase and decides whether the run goes on.
+func (r *run) conclude(p *phaseRun, out measure.Phase, interrupted bool, hung int) error {
+	all, err := out.Total()
+	if err != nil {
+		return fmt.Errorf("phase %s: %w", out.Name, err)
+	}
+	if c := all.Counts; c.Offered != c.Decided() {
+		return fmt.Errorf("internal error: phase %s: %d ops offered, %d accounted for", out.Name, c.Offered, c.Decided())
+	}
+	if out.Ops == 0 && p.cursor.err == nil && !interrupted {
+		out.Ops = all.Counts.Offered
+	}
+	if out.Ops > all.Counts.Offered {
+		out.NotReached = out.Ops - all.Counts.Offered
+	}
+	r.compareDigest(p, &out)
+	if !p.load {
+		r.versions += all.Counts.Offered
+	}
+	out.Verdict = measure.Judge(&out, measure.JudgeInput{
+		Place: r.Driver.Place, Local: r.Driver.Place != bindings.Remote, Slots: r.Slots,
+	})
+	r.hung += hung
+	res := r.result
+	switch errors := all.Counts.Failed + all.Counts.Censored; {
+	case interrupted:
+		res.Partial = true
+	case p.cursor.err != nil:
+		res.Void = p.cursor.describe()
+	case out.Digest.Status == measure.DigestMismatch:
+		res.Void = fmt.Sprintf("the ops of phase %s are not those that the trace's digest is of", out.Name)
+	case p.stuck.Load() || hung > 0:
+		res.Stopped = fmt.Sprintf("%d ops of phase %s were still in flight %v after their deadline", hung, out.Name, p.grace)
+	case p.load && (r.AllowErrors.Exceeded(errors, all.Counts.Offered) || all.Counts.Unsent > 0):
+		res.Stopped = fmt.Sprintf("the load is incomplete: %d failed, %d censored, %d unsent of %d",
+			all.Counts.Failed, all.Counts.Censored, all.Counts.Unsent, all.Counts.Offered)
+	}
+	res.Phases = append(res.Phases, out)
+	if res.Void != "" {
+		return p.cursor.err
+	}
+	return nil
+}
+
+// totals returns the totals of the trace if they are known while it is being
+// replayed: not those of a stream, which the decoder may be reading.
+func (r *run) totals() (*traces.Totals, bool) {
+	if !r.Trace.Seekable() {
+		return nil, false
+	}
+	return r.Trace.Totals()
+}
+
+// uncompared is the digest of a phase that waits for the stated one.
+type uncompared struct {
+	at     int // index in the result
+	phase  int // index in the trace
+	digest *traces.PhaseDigest
+}
+
+// compareDigest holds the digest of the ops that were claimed against the one
+// that the trace states, or keeps it until that is known.
+func (r *run) compareDigest(p *phaseRun, out *measure.Phase) {
+	totals, known := r.totals()
+	if !known {
+		r.uncompared = append(r.uncompared, uncompared{len(r.result.Phases), p.index, p.cursor.digest})
+		out.Digest = measure.Digest{Status: measure.DigestPartial, Chunks: len(p.cursor.digest.FullChunks())}
+		return
+	}
+	out.Digest = compareDigest(p.cursor.digest, &totals.Phases[p.index])
+}
+
+// compareDigest compares chunk by chunk as far as the phase was replayed.
+func compareDigest(got *traces.PhaseDigest, want *traces.PhaseTotal) measure.Digest {
+	d := measure.Digest{Status: measure.DigestMismatch, Of: len(want.Chunks)}
+	if got.Count() == want.Count() {
+		if got.Sum() == want.Digest {
+			d.Status, d.Chunks = measure.DigestConfirmed, d.Of
+		}
+		return d
+	}
+	for i, chunk := range got.FullChunks() {
+		if i >= d.Of || chunk != want.Chunks[i] {
+			return d
+		}
+		d.Chunks++
+	}
+	d.Status = measure.DigestPartial
+	if d.Chunks == 0 {
+		d.Status = measure.DigestNotReplayed
+	}
+	return d
+}
+
+// confirm reads the rest of a stream, whose totals come last, and says whether
+// the whole trace was replayed and is what it states.
+func (r *run) confirm() error {
+	if _, known := r.totals(); !known {
+		if err := r.passOver(len(r.Trace.Header().Phases)); err != nil {
+			r.result.Void = fmt.Sprintf("the trace broke behind its last replayed op: %v", err)
+			return err
+		}
+	}
+	totals, known := r.Trace.Totals()
+	if !known {
+		return nil // the run ended before the stream
+	}
+	for _, u := range r.uncompared {
+		p := &r.result.Phases[u.at]
+		p.Digest = compareDigest(u.digest, &totals.Phases[u.phase])
+		if p.Digest.Status == measure.DigestMismatch {
+			r.result.Void = fmt.Sprintf("the ops of phase %s are not those that the trace's digest is of", p.Name)
+		}
+	}
+	r.result.Trace.Digest = fmt.Sprintf("%x", totals.Digest)
+	confirmed := len(r.result.Phases) == len(totals.Phases)
+	for i := range r.result.Phases {
+		confirmed = confirmed && r.result.Phases[i].Digest.Status == measure.DigestConfirmed
+	}
+	r.result.Trace.Confirmed = confirmed
+	return nil
+}
+
+// newResult fills in what is known before the first op.
+func (r *Runner) newResult() *measure.Result {
+	h := r.Trace.Header()
+	res := &measure.Result{
+		Schema: measure.SchemaVersion, Tool: r.ToolVersion, Started: time.Now().UTC(), Labels: r.Labels, Machine: machine(),
+		Trace: measure.Trace{
+			Path: r.Trace.Path(), FormatVersion: h.FormatVersion, ToolVersion: h.ToolVersion, Generator: h.Generator, Spec: h.Spec,
+			Seed: h.Seed, Table: h.Table, Records: h.Records, FieldCount: h.Fields.Count, FieldLength: h.Fields.Length.String(),
+		},
+		Database: measure.Database{
+			Name: r.Driver.Name, Chosen: r.Chosen, Place: r.Driver.Place.String(), Properties: r.Driver.Redacted(r.Properties), Facts: []bindings.Fact{},
+		},
+		Settings: measure.Settings{
+			Phase: r.Phases, Slots: r.Slots, Asap: r.Asap, SpeedNumerator: r.SpeedNumerator, SpeedDenominator: r.SpeedDenominator,
+			Overload: "queue", Order: "none", Deadline: r.Deadline, Grace: r.Grace, AllowErrors: r.AllowErrors.String(),
+		},
+		Phases: []measure.Phase{},
+	}
+	if totals, known := r.Trace.Totals(); known {
+		res.Trace.Digest = fmt.Sprintf("%x", totals.Digest)
+	}
+	return res
+}

@@ -1,0 +1,370 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"pianola/bindings"
+	"pianola/replay/measure"
+	"pianola/traces"
+)
+
+// Runner replays a trace on a binding. Trace, Driver and Binding are required;
+// the zero value of everything else means its default.
+type Runner struct {
+	Trace   *traces.Reader
+	Driver  *bindings.Driver
+	Binding bindings.Binding
+	// Properties that Binding was made with, for the result.
+	Properties bindings.Properties
+	// Chosen says that the database was named, not the default.
+	Chosen bool
+	// Clock of the run; the default is a real one.
+	Clock Clock
+	// Phases to replay: all (the default), load or run.
+	Phases string
+	// Slots is the number of ops in flight; the default is the driver's.
+	Slots int
+	// Asap ignores due times: a closed loop over the slots.
+	Asap bool
+	// Due times are divided by SpeedNumerator / SpeedDenominator; 1 by default.
+	SpeedNumerator, SpeedDenominator uint64
+	// Deadline of each op from its due time; 10 s by default.
+	Deadline time.Duration
+	// Grace is how long ops in flight are waited for at the end; 1 s by default.
+	Grace time.Duration
+	// AllowErrors is how many failed and censored ops a load may have for what
+	// follows to start.
+	AllowErrors measure.Allowance
+	// OpLog is given a line for every op, if it is not nil.
+	OpLog io.Writer
+	// Labels are copied to the result.
+	Labels map[string]string
+	// ToolVersion is copied to the result.
+	ToolVersion string
+
+	progress atomic.Pointer[phaseProgress]
+}
+
+// Which phases a run replays.
+const (
+	AllPhases = "all"
+	LoadOnly  = "load"
+	RunOnly   = "run"
+)
+
+// DefaultGrace is how long ops in flight are waited for at the end of a run.
+const DefaultGrace = time.Second
+
+// ErrRefused marks an error of a run that was found before any op was sent:
+// what the trace needs and the database can't do, or a table with rows.
+var ErrRefused = errors.New("refused")
+
+// executor runs the phases on one kind of session.
+type executor interface {
+	run(p *phaseRun) (hung int)
+	close() error
+}
+
+// Run replays the trace. Cancelling ctx ends the run: ops in flight are given
+// the grace, and the result is marked partial. The result is not nil once an op
+// was sent, also beside an error.
+func (r *Runner) Run(ctx context.Context) (*measure.Result, error) {
+	r.defaults()
+	if err := r.refuse(); err != nil {
+		return nil, err
+	}
+	if !r.Clock.Stepped() {
+		defer tuneRuntime()()
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
+	h := r.Trace.Header()
+	sc, err := newScale(h.Tick, r.SpeedNumerator, r.SpeedDenominator)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Binding.Open(ctx, bindings.Config{Header: h, Clock: r.Clock, Slots: r.Slots}); err != nil {
+		return nil, fmt.Errorf("open %s: %w", r.Driver.Name, err)
+	}
+	run := &run{Runner: r, scale: sc, result: r.newResult(), inserts: &insertLog{}, builder: newBuilder(h)}
+	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	err = run.prepareAndReplay(ctx, calls)
+	giveUp()
+	if reporter, ok := r.Binding.(bindings.Reporter); ok {
+		run.result.Database.Facts = append(run.result.Database.Facts, reporter.Facts()...)
+	}
+	if run.hung == 0 {
+		// A binding can't be closed under calls that never returned.
+		if closeErr := run.closeAll(); err == nil && closeErr != nil {
+			err = fmt.Errorf("close %s: %w", r.Driver.Name, closeErr)
+		}
+	}
+	if len(run.result.Phases) == 0 {
+		return nil, err
+	}
+	return run.result, err
+}
+
+func (r *Runner) defaults() {
+	if r.Clock == nil {
+		r.Clock = NewClock()
+	}
+	if r.Phases == "" {
+		r.Phases = AllPhases
+	}
+	if r.Slots == 0 {
+		r.Slots = r.Driver.Slots
+	}
+	if r.SpeedNumerator == 0 {
+		r.SpeedNumerator, r.SpeedDenominator = 1, 1
+	}
+	if r.Deadline == 0 {
+		r.Deadline = bindings.DefaultDeadline
+	}
+	if r.Grace == 0 {
+		r.Grace = DefaultGrace
+	}
+}
+
+// tuneRuntime gives the pacer a P of its own and makes the garbage collector
+// rare. It returns what undoes that.
+func tuneRuntime() (undo func()) {
+	procs := runtime.GOMAXPROCS(runtime.NumCPU() + 1)
+	percent := debug.SetGCPercent(400)
+	return func() {
+		runtime.GOMAXPROCS(procs)
+		debug.SetGCPercent(percent)
+	}
+}
+
+// refuse finds what can't be done, before anything is touched.
+func (r *Runner) refuse() error {
+	h := r.Trace.Header()
+	if !r.anyPhase() {
+		return fmt.Errorf("%w: the trace has no phase for --phase %s: it has %s", ErrRefused, r.Phases, phaseNames(h))
+	}
+	for i := range h.Phases {
+		for _, share := range h.Phases[i].Mix {
+			if r.chosen(i) && !slices.Contains(r.Driver.Kinds, share.Kind) {
+				return fmt.Errorf("%w: phase %s has %v ops, which %s can't do", ErrRefused, h.Phases[i].Name, share.Kind, r.Driver.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// chosen reports whether the phase with the given index is to be replayed.
+func (r *Runner) chosen(phase int) bool {
+	isLoad := r.Trace.Header().Phases[phase].Name == traces.LoadPhase
+	return r.Phases == AllPhases || isLoad == (r.Phases == LoadOnly)
+}
+
+func (r *Runner) anyPhase() bool {
+	for i := range r.Trace.Header().Phases {
+		if r.chosen(i) {
+			return true
+		}
+	}
+	return false
+}
+
+func phaseNames(h *traces.Header) string {
+	names := ""
+	for i := range h.Phases {
+		if i > 0 {
+			names += ", "
+		}
+		names += h.Phases[i].Name
+	}
+	return names
+}
+
+// run is a Runner at work.
+type run struct {
+	*Runner
+	scale   scale
+	result  *measure.Result
+	inserts *insertLog
+	builder *builder
+	slots   []*slot
+	exec    executor
+	decoder *decoder
+	log     *opLog
+	margin  time.Duration
+	hung    int
+	// versions counts the ops of the phases behind the load so far.
+	versions uint64
+	// uncompared are the digests of phases of a stream, which states its own
+	// at its end.
+	uncompared []uncompared
+}
+
+func (r *run) prepareAndReplay(ctx, calls context.Context) (err error) {
+	if err := r.checkTable(ctx); err != nil {
+		return err
+	}
+	if err := r.openSessions(ctx); err != nil {
+		return err
+	}
+	r.margin = calibrate(r.Clock)
+	budget := spinBudget(r.Driver.Place, runtime.NumCPU())
+	r.result.Settings.Pacer = measure.Pacer{Method: sleepMethod, Margin: r.margin, Budget: budget}
+	if r.OpLog != nil {
+		r.log = newOpLog(r.OpLog, r.Trace.Header())
+		defer func() {
+			if closeErr := r.log.close(); err == nil {
+				err = closeErr
+			}
+		}()
+	}
+	return r.replay(ctx, calls)
+}
+
+// checkTable creates the schema if it is missing and refuses to load into a
+// table with rows, or to run on one whose rows can't be those of the trace.
+func (r *run) checkTable(ctx context.Context) error {
+	if creator, ok := r.Binding.(bindings.SchemaCreator); ok && r.Phases != RunOnly {
+		if err := creator.CreateSchema(ctx); err != nil {
+			return fmt.Errorf("create schema: %w", err)
+		}
+	}
+	counter, ok := r.Binding.(bindings.Counter)
+	if !ok {
+		return nil
+	}
+	rows, err := counter.Count(ctx)
+	if err != nil {
+		return fmt.Errorf("count the rows of table %q: %w", r.Trace.Header().Table, err)
+	}
+	r.result.Database.Facts = append(r.result.Database.Facts, bindings.Fact{Name: "rows before", Value: fmt.Sprint(rows)})
+	h := r.Trace.Header()
+	switch {
+	case r.Phases != RunOnly && rows > 0:
+		return fmt.Errorf("%w: table %q holds %d rows already; --phase run runs on them", ErrRefused, h.Table, rows)
+	case r.Phases == RunOnly && rows < h.Records:
+		return fmt.Errorf("%w: table %q holds %d rows, the trace is made for %d: replay it with --phase load first", ErrRefused, h.Table, rows, h.Records)
+	case r.Phases == RunOnly && rows > h.Records && r.inserting():
+		return fmt.Errorf("%w: table %q holds %d rows, the trace is made for %d and inserts more: its inserts may be there already", ErrRefused, h.Table, rows, h.Records)
+	}
+	return nil
+}
+
+// inserting reports whether a phase behind the load has inserts.
+func (r *run) inserting() bool {
+	for _, p := range r.Trace.Header().Phases {
+		if p.Name == traces.LoadPhase {
+			continue
+		}
+		for _, share := range p.Mix {
+			if share.Kind == traces.Insert {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *run) openSessions(ctx context.Context) error {
+	r.slots = make([]*slot, r.Slots)
+	for i := range r.slots {
+		r.slots[i] = &slot{number: i}
+	}
+	if p, ok := r.Binding.(bindings.Pipeliner); ok {
+		exec := &pipelined{slots: r.slots, free: newSlotQueue(r.slots)}
+		var err error
+		if exec.pipeline, err = p.Pipeline(ctx, exec); err != nil {
+			return fmt.Errorf("open session: %w", err)
+		}
+		r.exec, r.result.Settings.Executor = exec, "pipelined"
+		return nil
+	}
+	for i, s := range r.slots {
+		var err error
+		if s.session, err = r.Binding.Session(ctx); err != nil {
+			for _, open := range r.slots[:i] {
+				open.session.Close()
+			}
+			return fmt.Errorf("open session %d of %d: %w", i+1, r.Slots, err)
+		}
+	}
+	r.exec, r.result.Settings.Executor = newBlocking(r.slots), "blocking"
+	return nil
+}
+
+func (r *run) closeAll() error {
+	var err error
+	if r.exec != nil {
+		err = r.exec.close()
+	}
+	return errors.Join(err, r.Binding.Close())
+}
+
+// replay runs the chosen phases one after another.
+func (r *run) replay(ctx, calls context.Context) error {
+	h := r.Trace.Header()
+	first := 0
+	for !r.chosen(first) {
+		first++
+	}
+	if first > 0 && r.Trace.Seekable() {
+		if err := r.Trace.SkipTo(first); err != nil {
+			return err
+		}
+	}
+	r.decoder = newDecoder(r.Trace, r.peakRate())
+	defer r.decoder.close()
+	for i := range h.Phases {
+		switch {
+		case i < first && r.Trace.Seekable():
+			// Nothing was read of it.
+		case !r.chosen(i):
+			if i > first {
+				continue // behind the last phase of the run
+			}
+			if err := r.passOver(i); err != nil {
+				return err
+			}
+		default:
+			if err := r.replayPhase(ctx, calls, i); err != nil || r.over() {
+				return err
+			}
+		}
+	}
+	return r.confirm()
+}
+
+// over reports whether the last phase ended the run.
+func (r *run) over() bool {
+	return r.result.Partial || r.result.Void != "" || r.result.Stopped != ""
+}
+
+func (r *run) peakRate() float64 {
+	rate := 0.0
+	for i := range r.Trace.Header().Phases {
+		p := &r.Trace.Header().Phases[i]
+		if !p.Paced || r.Asap {
+			return 0
+		}
+		rate = max(rate, r.scale.rate(p.Rate))
+	}
+	return rate
+}
+
+// passOver reads a phase of a stream without replaying it.
+func (r *run) passOver(phase int) error {
+	for {
+		b, err := r.decoder.next(phase)
+		if b == nil {
+			return err
+		}
+		r.decoder.free <- b
+	}
+}
