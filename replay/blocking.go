@@ -84,15 +84,15 @@ func (e *blocking) next(p *phaseRun, s *slot) bool {
 		if !ok {
 			return false
 		}
-		if limit := saturatingAdd(due, p.deadline); p.paced && s.freeAt >= limit {
-			p.unsent(due, limit)
+		if limit := p.patience(due); p.paced && s.freeAt >= limit {
+			p.noSlot(due, limit)
 			continue
 		}
 		return p.launch(s, due)
 	}
 }
 
-// giveUp counts ops as unsent whose deadline passes while every slot is busy.
+// giveUp counts the ops whose patience ends while every slot is busy.
 func (e *blocking) giveUp(p *phaseRun, now time.Duration) {
 	if !p.paced || !e.lead.try() {
 		return
@@ -103,11 +103,11 @@ func (e *blocking) giveUp(p *phaseRun, now time.Duration) {
 		if !ok {
 			return
 		}
-		limit := saturatingAdd(due, p.deadline)
+		limit := p.patience(due)
 		if limit > now {
 			return // it stays pending
 		}
-		p.unsent(due, limit)
+		p.noSlot(due, limit)
 	}
 }
 

@@ -32,6 +32,7 @@ type phaseRun struct {
 	slots    []*slot
 	deadline time.Duration
 	grace    time.Duration
+	overload Overload
 	// versionBase is the version of what the phase's first op would write, or
 	// 0 in a load, whose values all have version 0.
 	versionBase uint64
@@ -42,6 +43,8 @@ type phaseRun struct {
 	stops     chan struct{}
 	stoppedAt time.Duration // set before stops is closed
 	stuck     atomic.Bool
+	aborted   atomic.Bool
+	abortedOp uint64 // set before aborted
 
 	// What follows belongs to the goroutine that claims ops.
 	phaseOp uint64 // index in the phase of the next op
@@ -124,8 +127,35 @@ func (p *phaseRun) sent(s *slot) {
 	s.begin(saturatingAdd(s.due, p.deadline))
 }
 
-// unsent gives the pending op up: it was never sent.
-func (p *phaseRun) unsent(due, decided time.Duration) {
+// patience returns until when an op waits for a slot.
+func (p *phaseRun) patience(due time.Duration) time.Duration {
+	switch {
+	case !p.paced:
+		return 1 << 62 // without due times only the watch ends the wait
+	case p.overload == QueueOverload:
+		return saturatingAdd(due, p.deadline)
+	}
+	return due + 1 // a slot that is free at the due time itself is in time
+}
+
+// noSlot gives the pending op up, as the overload policy says: no slot was free
+// before limit.
+func (p *phaseRun) noSlot(due, limit time.Duration) {
+	if p.overload == QueueOverload {
+		p.giveUp(measure.Unsent, due, limit)
+		return
+	}
+	op := p.pending.Index
+	p.giveUp(measure.Dropped, due, due)
+	if p.overload == AbortOverload {
+		p.abortedOp = op
+		p.aborted.Store(true)
+		p.halt()
+	}
+}
+
+// giveUp counts the pending op as one that was never sent.
+func (p *phaseRun) giveUp(outcome measure.Outcome, due, decided time.Duration) {
 	op := &p.pending
 	p.isPending = false
 	p.phaseOp++
@@ -134,7 +164,7 @@ func (p *phaseRun) unsent(due, decided time.Duration) {
 		p.inserts.begin(op.Key)
 		p.inserts.end(op.Key, false)
 	}
-	p.decide(0, &measure.Sample{Index: op.Index, Kind: op.Kind, Outcome: measure.Unsent, Due: due, Decided: decided}, op)
+	p.decide(0, &measure.Sample{Index: op.Index, Kind: op.Kind, Outcome: outcome, Due: due, Decided: decided}, op)
 }
 
 // answered counts the answer of the op in s and frees s.
@@ -279,7 +309,7 @@ func (p *phaseRun) settle() {
 		if due > at {
 			return
 		}
-		p.unsent(due, at)
+		p.giveUp(measure.Unsent, due, at)
 	}
 }
 

@@ -52,15 +52,12 @@ func (e *pipelined) dispatch(p *phaseRun, timer *time.Timer) {
 		if !ok {
 			break
 		}
-		limit := time.Duration(1 << 62) // without due times only the watch ends the wait
-		if p.paced {
-			limit = saturatingAdd(due, p.deadline)
-		}
+		limit := p.patience(due)
 		if s == nil {
 			s = e.take(p, limit, timer, p.stops)
 		}
 		if p.paced && (s == nil || s.freeAt >= limit) && !p.stop.Load() {
-			p.unsent(due, limit)
+			p.noSlot(due, limit)
 			continue
 		}
 		if s == nil {

@@ -49,7 +49,7 @@ func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
 	p := &phaseRun{
 		interrupt: ctx, calls: calls, clock: r.Clock, index: index, paced: phase.Paced && !r.Asap,
 		scale: r.scale, inserts: r.inserts, builder: r.builder, log: r.log, slots: r.slots,
-		deadline: r.Deadline, grace: r.Grace, load: phase.Name == traces.LoadPhase, versionBase: 1 + r.versions,
+		deadline: r.Deadline, grace: r.Grace, overload: r.Overload, load: phase.Name == traces.LoadPhase, versionBase: 1 + r.versions,
 		recorder: measure.NewRecorder(runtime.NumCPU() + 1), stops: make(chan struct{}),
 	}
 	p.cursor = newCursor(r.Clock, r.decoder, phase.Paced)
@@ -79,7 +79,7 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	if !r.Clock.Stepped() {
 		runtime.GC()
 	}
-	before := readHealth()
+	before := r.readHealth()
 	p.start = r.Clock.Now()
 	if p.paced {
 		p.start += startDelay
@@ -93,8 +93,8 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	}
 	r.progress.Store(&phaseProgress{phase.Name, p.start, r.Clock, p.recorder, out.Ops})
 	hung := r.exec.run(p)
-	after := readHealth()
-	interrupted := p.stop.Load() && !p.stuck.Load()
+	after := r.readHealth()
+	interrupted := p.stop.Load() && !p.stuck.Load() && !p.aborted.Load()
 	p.halt()
 	p.cursor.finish(p.isPending)
 	out.Health = health(before, after, p.pacer, p.cursor.starved)
@@ -135,6 +135,8 @@ func (r *run) conclude(p *phaseRun, out measure.Phase, interrupted bool, hung in
 		res.Void = p.cursor.describe()
 	case out.Digest.Status == measure.DigestMismatch:
 		res.Void = fmt.Sprintf("the ops of phase %s are not those that the trace's digest is of", out.Name)
+	case p.aborted.Load():
+		res.Stopped = fmt.Sprintf("--overload abort: no slot was free for op %d of phase %s when it was due", p.abortedOp, out.Name)
 	case p.stuck.Load() || hung > 0:
 		res.Stopped = fmt.Sprintf("%d ops of phase %s were still in flight %v after their deadline", hung, out.Name, p.grace)
 	case p.load && (r.AllowErrors.Exceeded(errors, all.Counts.Offered) || all.Counts.Unsent > 0):
@@ -241,7 +243,7 @@ func (r *Runner) newResult() *measure.Result {
 		},
 		Settings: measure.Settings{
 			Phase: r.Phases, Slots: r.Slots, Asap: r.Asap, SpeedNumerator: r.SpeedNumerator, SpeedDenominator: r.SpeedDenominator,
-			Overload: "queue", Order: "none", Deadline: r.Deadline, Grace: r.Grace, AllowErrors: r.AllowErrors.String(),
+			Overload: string(r.Overload), Order: "none", Deadline: r.Deadline, Grace: r.Grace, AllowErrors: r.AllowErrors.String(),
 		},
 		Phases: []measure.Phase{},
 	}

@@ -38,6 +38,8 @@ type Runner struct {
 	SpeedNumerator, SpeedDenominator uint64
 	// Deadline of each op from its due time; 10 s by default.
 	Deadline time.Duration
+	// Overload is the policy for ops that find no slot; QueueOverload by default.
+	Overload Overload
 	// Grace is how long ops in flight are waited for at the end; 1 s by default.
 	Grace time.Duration
 	// AllowErrors is how many failed and censored ops a load may have for what
@@ -128,6 +130,9 @@ func (r *Runner) defaults() {
 	}
 	if r.Deadline == 0 {
 		r.Deadline = bindings.DefaultDeadline
+	}
+	if r.Overload == "" {
+		r.Overload = QueueOverload
 	}
 	if r.Grace == 0 {
 		r.Grace = DefaultGrace
