@@ -26,9 +26,9 @@ func (r *run) readHealth() healthReading {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	r := healthReading{gcCycles: uint64(m.NumGC), gcPause: time.Duration(m.PauseTotalNs), runQueue: threadRunQueue()}
-	r.user, r.system = processCPU()
-	return r
+	h := healthReading{gcCycles: uint64(m.NumGC), gcPause: time.Duration(m.PauseTotalNs), runQueue: threadRunQueue()}
+	h.user, h.system = processCPU()
+	return h
 }
 
 // health compares two readings of one thread.
