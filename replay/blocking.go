@@ -79,17 +79,17 @@ func (e *blocking) work(p *phaseRun, s *slot, exits chan<- *slot) {
 // next claims ops until one can be sent, and waits until it is due. The caller
 // has the lead.
 func (e *blocking) next(p *phaseRun, s *slot) bool {
-	for {
-		due, ok := p.claim()
-		if !ok {
-			return false
-		}
-		if limit := p.patience(due); p.paced && s.freeAt >= limit {
-			p.noSlot(due, limit)
+	var c claimed
+	for p.claim(&c) {
+		if limit := p.patience(&c); p.paced && s.freeAt >= limit {
+			p.noSlot(&c, limit)
 			continue
 		}
-		return p.launch(s, due)
+		if p.launch(s, &c) == launchReady {
+			return true
+		}
 	}
+	return false
 }
 
 // giveUp counts the ops whose patience ends while every slot is busy.
@@ -98,16 +98,19 @@ func (e *blocking) giveUp(p *phaseRun, now time.Duration) {
 		return
 	}
 	defer e.lead.pass()
-	for {
-		due, ok := p.claim()
+	for !p.stop.Load() {
+		c, ok := p.first()
 		if !ok {
 			return
 		}
-		limit := p.patience(due)
+		limit := p.patience(&c)
 		if limit > now {
-			return // it stays pending
+			return
 		}
-		p.noSlot(due, limit)
+		if c.offered {
+			p.order.take(&c)
+		}
+		p.noSlot(&c, limit)
 	}
 }
 

@@ -38,12 +38,11 @@ func (l *opLog) write(s *measure.Sample, phase int) {
 	b = append(append(b, '\t'), l.header.Phases[phase].Name...)
 	b = append(append(b, '\t'), s.Kind.String()...)
 	b = strconv.AppendInt(append(b, '\t'), int64(s.Due), 10)
-	b = append(b, "\t-"...) // keyfree: ops don't wait for their keys
 	started, answered := s.Outcome.Started(), s.Outcome < measure.Censored
 	for _, at := range []struct {
 		t  time.Duration
 		is bool
-	}{{s.Ready, started}, {s.Start, started}, {s.Decided, answered}} {
+	}{{s.KeyFree, s.KeyFree > 0}, {s.Ready, started}, {s.Start, started}, {s.Decided, answered}} {
 		b = append(b, '\t')
 		if at.is {
 			b = strconv.AppendInt(b, int64(at.t), 10)

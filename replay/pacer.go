@@ -16,6 +16,8 @@ type pacer struct {
 	clock  Clock
 	margin time.Duration
 	stop   *atomic.Bool
+	// order ends a wait early when an op may go that had to wait for its key.
+	order  *keyOrder
 	gaps   *measure.Histogram
 	gapSum time.Duration
 	spun   time.Duration
@@ -24,6 +26,8 @@ type pacer struct {
 const (
 	// A sleep is cut in parts of this length, so that a stop is seen.
 	sleepMax = 20 * time.Millisecond
+	// While ops wait for their keys the parts are as short as a sleep can be.
+	sleepParked = 50 * time.Microsecond
 	// Bounds of the margin. Below, a single late wake-up is seen; above, the
 	// spin costs more than it gains.
 	marginMin = 20 * time.Microsecond
@@ -71,14 +75,18 @@ func withinBudget(margin time.Duration, rate, budget float64) time.Duration {
 }
 
 // wait returns the first reading of the clock that is due or later, or an
-// earlier one once stop is set.
+// earlier one once stop is set or an op may go that waited for its key.
 func (p *pacer) wait(due time.Duration) time.Duration {
 	now := p.clock.Now()
 	for due-now > p.margin {
-		if p.stop.Load() {
+		part := time.Duration(sleepMax)
+		if p.order != nil && p.order.parked.Load() > 0 {
+			part = sleepParked
+		}
+		if p.stop.Load() || p.order != nil && p.order.released.Load() > 0 {
 			return now
 		}
-		p.clock.SleepUntil(min(due-p.margin, now+sleepMax))
+		p.clock.SleepUntil(min(due-p.margin, now+part))
 		now = p.clock.Now()
 	}
 	if now >= due {

@@ -46,14 +46,20 @@ type phaseRun struct {
 	aborted   atomic.Bool
 	abortedOp uint64 // set before aborted
 
+	// order is nil if ops on one key may overtake each other.
+	order *keyOrder
+
 	// What follows belongs to the goroutine that claims ops.
-	phaseOp uint64 // index in the phase of the next op
-	// pending is an op that was claimed and found no slot before a stop.
-	pending   traces.Op
+	phaseOp uint64 // index in the phase of the next op of the trace
+	// pending is the next op of the trace, taken and not yet launched.
+	pending   claimed
 	isPending bool
 	// reached is the instant at which a pipelined dispatcher came to the next
 	// op: without due times no op was ready before.
 	reached time.Duration
+	// held is the instant until which so many ops waited for their keys that
+	// none was taken.
+	held time.Duration
 
 	// lastDeadline is the latest deadline of an op that was sent.
 	lastDeadline atomic.Int64
@@ -63,55 +69,155 @@ type phaseRun struct {
 // now returns the instant in the phase.
 func (p *phaseRun) now() time.Duration { return p.clock.Now() - p.start }
 
-// claim takes the next op of the trace. due is its due time, if it has one.
-func (p *phaseRun) claim() (due time.Duration, ok bool) {
-	if p.stop.Load() {
-		return 0, false
-	}
-	if !p.isPending {
-		if !p.cursor.next(p.index, &p.pending) {
-			p.exhausted.Store(true)
-			return 0, false
-		}
-		p.isPending = true
-	}
-	if p.paced {
-		due = p.scale.due(p.pending.Due)
-	}
-	return due, true
+// claimed is an op that was taken from the trace.
+type claimed struct {
+	op traces.Op
+	// due in the phase; 0 if it is unpaced.
+	due time.Duration
+	// version of the values it writes.
+	version uint64
+	// unwritten: no insert of the trace wrote the key before this op.
+	unwritten bool
+	// offered ops have been counted as such: they were due and had to wait for
+	// their keys, until keyFree.
+	offered bool
+	keyFree time.Duration
+	// entered says that the op has its key.
+	entered bool
 }
 
-// launch prepares the pending op in s, waits until it is due and marks it as
-// in flight. It returns false if the run was stopped before: s stays free.
-func (p *phaseRun) launch(s *slot, due time.Duration) bool {
-	s.trace = p.pending
-	s.due, s.ready = due, max(due, s.freeAt)
-	if !p.paced {
-		s.ready = max(s.freeAt, p.reached)
-		s.due = s.ready
-	}
-	version := uint64(0)
-	if !p.load {
-		version = p.versionBase + p.phaseOp
-	}
-	p.builder.build(s, version)
-	if p.paced {
-		if p.pacer.wait(p.start+due)-p.start < due {
+// claim finds the next op to launch: one whose key has become free, or else the
+// next one of the trace. It returns false when there is none, or at a stop.
+func (p *phaseRun) claim(c *claimed) bool {
+	for !p.stop.Load() {
+		if p.order != nil && p.order.take(c) {
+			return true
+		}
+		if p.order != nil && p.order.parked.Load() >= parkedMax {
+			p.awaitRelease()
+			p.held = p.now()
+			continue
+		}
+		if p.peek() {
+			*c = p.pending
+			if p.order != nil && c.due < p.held {
+				c.keyFree = p.held
+			}
+			return true
+		}
+		if p.order == nil || p.order.idle() {
+			p.exhausted.Store(true)
 			return false
 		}
+		p.awaitRelease()
 	}
+	return false
+}
+
+// first returns the op that claim would find without waiting, and leaves it.
+func (p *phaseRun) first() (claimed, bool) {
+	if p.order != nil {
+		if c, ok := p.order.first(); ok {
+			return c, true
+		}
+	}
+	if p.peek() {
+		return p.pending, true
+	}
+	if p.order == nil || p.order.idle() {
+		p.exhausted.Store(true)
+	}
+	return claimed{}, false
+}
+
+// awaitRelease waits until an op has got its key, or until a stop.
+func (p *phaseRun) awaitRelease() {
+	if p.order.released.Load() > 0 {
+		return
+	}
+	select {
+	case <-p.order.wake:
+	case <-p.stops:
+	}
+}
+
+// peek makes the next op of the trace the pending one.
+func (p *phaseRun) peek() bool {
+	if p.isPending {
+		return true
+	}
+	c := claimed{}
+	if !p.cursor.next(p.index, &c.op) {
+		return false
+	}
+	if p.paced {
+		c.due = p.scale.due(c.op.Due)
+	}
+	if !p.load {
+		c.version = p.versionBase + p.phaseOp
+	}
+	c.unwritten = c.op.Key >= p.cursor.nextInsert
+	p.pending, p.isPending = c, true
+	return true
+}
+
+// offer counts c as offered. Inserts begin with it, in the order of the trace.
+func (p *phaseRun) offer(c *claimed, due time.Duration) {
 	p.isPending = false
 	p.phaseOp++
-	p.recorder.Offer(s.trace.Kind, s.due)
-	s.unwritten = s.trace.Key >= p.cursor.nextInsert
-	s.raced = p.inserts.open(s.trace.Key)
-	if s.trace.Kind == traces.Insert {
-		p.inserts.begin(s.trace.Key)
+	c.offered = true
+	p.recorder.Offer(c.op.Kind, due)
+	if c.op.Kind == traces.Insert {
+		p.inserts.begin(c.op.Key)
 	}
+}
+
+// putBack gives an op back that a stop came before: it is still to be settled.
+func (p *phaseRun) putBack(c *claimed) {
+	if c.offered {
+		p.giveUp(c, measure.Unsent, max(p.stoppedAt, c.due))
+	}
+}
+
+// launched says what became of a launch.
+type launched int
+
+const (
+	// ready: the op is to be sent.
+	launchReady launched = iota
+	// again: another op goes first; the slot stays free.
+	launchAgain
+	// stopped: the run ends; the slot stays free.
+	launchStopped
+)
+
+// launch prepares c in s, waits until it is due and gets it its key.
+func (p *phaseRun) launch(s *slot, c *claimed) launched {
+	s.trace, s.unwritten = c.op, c.unwritten
+	s.due, s.keyFree, s.ready = c.due, c.keyFree, max(c.due, c.keyFree, s.freeAt)
+	if !p.paced {
+		s.ready = max(s.freeAt, p.reached, c.keyFree)
+		s.due = s.ready
+	}
+	p.builder.build(s, c.version)
+	if !c.offered {
+		if p.paced && p.pacer.wait(p.start+c.due)-p.start < c.due {
+			if p.stop.Load() {
+				return launchStopped
+			}
+			return launchAgain // an op with its key free is due already
+		}
+		p.offer(c, s.due)
+		if p.order != nil && !p.order.enter(c) {
+			return launchAgain
+		}
+		c.entered = true
+	}
+	s.raced = p.inserts.open(c.op.Key)
 	deadline := saturatingAdd(s.due, p.deadline)
 	s.op.Deadline = saturatingAdd(p.start, deadline)
 	p.lastDeadline.Store(int64(max(deadline, time.Duration(p.lastDeadline.Load()))))
-	return true
+	return launchReady
 }
 
 func saturatingAdd(a, b time.Duration) time.Duration {
@@ -127,44 +233,42 @@ func (p *phaseRun) sent(s *slot) {
 	s.begin(saturatingAdd(s.due, p.deadline))
 }
 
-// patience returns until when an op waits for a slot.
-func (p *phaseRun) patience(due time.Duration) time.Duration {
+// patience returns until when c waits for a slot.
+func (p *phaseRun) patience(c *claimed) time.Duration {
 	switch {
 	case !p.paced:
 		return 1 << 62 // without due times only the watch ends the wait
 	case p.overload == QueueOverload:
-		return saturatingAdd(due, p.deadline)
+		return saturatingAdd(c.due, p.deadline)
 	}
-	return due + 1 // a slot that is free at the due time itself is in time
+	return max(c.due, c.keyFree) + 1 // a slot that is free at the instant itself is in time
 }
 
-// noSlot gives the pending op up, as the overload policy says: no slot was free
-// before limit.
-func (p *phaseRun) noSlot(due, limit time.Duration) {
+// noSlot gives c up, as the overload policy says: no slot was free before limit.
+func (p *phaseRun) noSlot(c *claimed, limit time.Duration) {
 	if p.overload == QueueOverload {
-		p.giveUp(measure.Unsent, due, limit)
+		p.giveUp(c, measure.Unsent, limit)
 		return
 	}
-	op := p.pending.Index
-	p.giveUp(measure.Dropped, due, due)
+	p.giveUp(c, measure.Dropped, limit-1)
 	if p.overload == AbortOverload {
-		p.abortedOp = op
+		p.abortedOp = c.op.Index
 		p.aborted.Store(true)
 		p.halt()
 	}
 }
 
-// giveUp counts the pending op as one that was never sent.
-func (p *phaseRun) giveUp(outcome measure.Outcome, due, decided time.Duration) {
-	op := &p.pending
-	p.isPending = false
-	p.phaseOp++
-	p.recorder.Offer(op.Kind, due)
-	if op.Kind == traces.Insert {
-		p.inserts.begin(op.Key)
-		p.inserts.end(op.Key, false)
+// giveUp counts c as an op that was never sent.
+func (p *phaseRun) giveUp(c *claimed, outcome measure.Outcome, decided time.Duration) {
+	if !c.offered {
+		p.offer(c, c.due)
 	}
-	p.decide(0, &measure.Sample{Index: op.Index, Kind: op.Kind, Outcome: outcome, Due: due, Decided: decided}, op)
+	if c.op.Kind == traces.Insert {
+		p.inserts.end(c.op.Key, false)
+	}
+	p.decide(0, &measure.Sample{
+		Index: c.op.Index, Kind: c.op.Kind, Outcome: outcome, Due: c.due, KeyFree: c.keyFree, Decided: decided,
+	}, &c.op, c.entered)
 }
 
 // answered counts the answer of the op in s and frees s.
@@ -179,7 +283,7 @@ func (p *phaseRun) answered(s *slot, err error) {
 // count decides the fate of an op that was in flight.
 func (p *phaseRun) count(s *slot, err error, end time.Duration) {
 	op := &s.trace
-	sample := measure.Sample{Index: op.Index, Kind: op.Kind, Due: s.due, Ready: s.ready, Start: s.start, Decided: end}
+	sample := measure.Sample{Index: op.Index, Kind: op.Kind, Due: s.due, KeyFree: s.keyFree, Ready: s.ready, Start: s.start, Decided: end}
 	if limit := time.Duration(s.deadline.Load()); end >= limit {
 		sample.Outcome, sample.Decided = measure.Censored, limit
 	} else if err != nil {
@@ -191,7 +295,7 @@ func (p *phaseRun) count(s *slot, err error, end time.Duration) {
 	if op.Kind == traces.Insert {
 		p.inserts.end(op.Key, sample.Outcome == measure.Completed)
 	}
-	p.decide(s.number, &sample, op)
+	p.decide(s.number, &sample, op, true)
 }
 
 // outcome tells misses from failures.
@@ -216,19 +320,23 @@ func (p *phaseRun) outcome(s *slot, err error) (measure.Outcome, bindings.Class)
 func (p *phaseRun) expire(s *slot, at time.Duration) {
 	op := &s.trace
 	sample := measure.Sample{
-		Index: op.Index, Kind: op.Kind, Outcome: measure.Censored, Due: s.due, Ready: s.ready, Start: s.start,
+		Index: op.Index, Kind: op.Kind, Outcome: measure.Censored, Due: s.due, KeyFree: s.keyFree, Ready: s.ready, Start: s.start,
 		Decided: min(time.Duration(s.deadline.Load()), at),
 	}
 	if op.Kind == traces.Insert {
 		p.inserts.end(op.Key, false)
 	}
-	p.decide(s.number, &sample, op)
+	p.decide(s.number, &sample, op, true)
 }
 
-func (p *phaseRun) decide(stripe int, sample *measure.Sample, op *traces.Op) {
+// decide records a fate. An op that has its key gives it back.
+func (p *phaseRun) decide(stripe int, sample *measure.Sample, op *traces.Op, hasKey bool) {
 	p.recorder.Record(stripe, sample)
 	if p.log != nil {
 		p.log.write(sample, op.Phase)
+	}
+	if p.order != nil && hasKey {
+		p.order.leave(op, sample.Decided)
 	}
 }
 
@@ -292,24 +400,18 @@ func (p *phaseRun) halt() {
 	}
 }
 
-// settle counts the ops that were due before a stop and found no slot as
-// unsent. It is called by the goroutine that claims, after the last claim.
+// settle counts the ops that were due before a stop and were not sent. It is
+// called by the goroutine that claims, after the last claim.
 func (p *phaseRun) settle() {
 	<-p.stops
-	if !p.paced {
-		return
+	if p.order != nil {
+		for c := (claimed{}); p.order.take(&c) || p.order.takeParked(&c); c = (claimed{}) {
+			p.giveUp(&c, measure.Unsent, max(p.stoppedAt, c.due))
+		}
 	}
-	at := p.stoppedAt
-	for {
-		if !p.isPending && !p.cursor.next(p.index, &p.pending) {
-			return
-		}
-		p.isPending = true
-		due := p.scale.due(p.pending.Due)
-		if due > at {
-			return
-		}
-		p.giveUp(measure.Unsent, due, at)
+	for p.paced && p.peek() && p.pending.due <= p.stoppedAt {
+		c := p.pending
+		p.giveUp(&c, measure.Unsent, p.stoppedAt)
 	}
 }
 

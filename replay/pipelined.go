@@ -47,29 +47,26 @@ func (e *pipelined) run(p *phaseRun) (hung int) {
 
 func (e *pipelined) dispatch(p *phaseRun, timer *time.Timer) {
 	var s *slot
-	for {
-		due, ok := p.claim()
-		if !ok {
-			break
-		}
-		limit := p.patience(due)
+	var c claimed
+	for p.claim(&c) {
+		limit := p.patience(&c)
 		if s == nil {
 			s = e.take(p, limit, timer, p.stops)
 		}
 		if p.paced && (s == nil || s.freeAt >= limit) && !p.stop.Load() {
-			p.noSlot(due, limit)
+			p.noSlot(&c, limit)
 			continue
 		}
 		if s == nil {
-			continue // stopped
-		}
-		if !p.launch(s, due) {
+			p.putBack(&c) // stopped
 			break
 		}
-		p.sent(s)
-		p.reached = s.start
-		e.pipeline.Issue(&s.op)
-		s = nil
+		if p.launch(s, &c) == launchReady {
+			p.sent(s)
+			p.reached = s.start
+			e.pipeline.Issue(&s.op)
+			s = nil
+		}
 	}
 	if s != nil {
 		e.free.put(s)

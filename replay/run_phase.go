@@ -52,9 +52,12 @@ func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
 		deadline: r.Deadline, grace: r.Grace, overload: r.Overload, load: phase.Name == traces.LoadPhase, versionBase: 1 + r.versions,
 		recorder: measure.NewRecorder(runtime.NumCPU() + 1), stops: make(chan struct{}),
 	}
+	if r.Order == KeyOrder {
+		p.order = newKeyOrder()
+	}
 	p.cursor = newCursor(r.Clock, r.decoder, phase.Paced)
 	budget := r.result.Settings.Pacer.Budget
-	p.pacer = &pacer{clock: r.Clock, stop: &p.stop, gaps: measure.NewHistogram(),
+	p.pacer = &pacer{clock: r.Clock, stop: &p.stop, order: p.order, gaps: measure.NewHistogram(),
 		margin: withinBudget(r.margin, r.scale.rate(phase.Rate), budget)}
 	return p
 }
@@ -124,7 +127,7 @@ func (r *run) conclude(p *phaseRun, out measure.Phase, interrupted bool, hung in
 		r.versions += all.Counts.Offered
 	}
 	out.Verdict = measure.Judge(&out, measure.JudgeInput{
-		Place: r.Driver.Place, Local: r.Driver.Place != bindings.Remote, Slots: r.Slots,
+		Place: r.Driver.Place, Local: r.Driver.Place != bindings.Remote, Slots: r.Slots, OrderWait: orderWait(&out),
 	})
 	r.hung += hung
 	res := r.result
@@ -243,7 +246,7 @@ func (r *Runner) newResult() *measure.Result {
 		},
 		Settings: measure.Settings{
 			Phase: r.Phases, Slots: r.Slots, Asap: r.Asap, SpeedNumerator: r.SpeedNumerator, SpeedDenominator: r.SpeedDenominator,
-			Overload: string(r.Overload), Order: "none", Deadline: r.Deadline, Grace: r.Grace, AllowErrors: r.AllowErrors.String(),
+			Overload: string(r.Overload), Order: string(r.Order), Deadline: r.Deadline, Grace: r.Grace, AllowErrors: r.AllowErrors.String(),
 		},
 		Phases: []measure.Phase{},
 	}
@@ -251,4 +254,13 @@ func (r *Runner) newResult() *measure.Result {
 		res.Trace.Digest = fmt.Sprintf("%x", totals.Digest)
 	}
 	return res
+}
+
+// orderWait sums the waits for keys over all kinds.
+func orderWait(p *measure.Phase) time.Duration {
+	var sum time.Duration
+	for i := range p.Kinds {
+		sum += p.Kinds[i].OrderWait
+	}
+	return sum
 }

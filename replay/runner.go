@@ -40,6 +40,9 @@ type Runner struct {
 	Deadline time.Duration
 	// Overload is the policy for ops that find no slot; QueueOverload by default.
 	Overload Overload
+	// Order says whether ops on one key may overtake each other; NoOrder by
+	// default.
+	Order Order
 	// Grace is how long ops in flight are waited for at the end; 1 s by default.
 	Grace time.Duration
 	// AllowErrors is how many failed and censored ops a load may have for what
@@ -133,6 +136,9 @@ func (r *Runner) defaults() {
 	}
 	if r.Overload == "" {
 		r.Overload = QueueOverload
+	}
+	if r.Order == "" {
+		r.Order = NoOrder
 	}
 	if r.Grace == 0 {
 		r.Grace = DefaultGrace

@@ -18,7 +18,7 @@ type slot struct {
 	// What the trace says of the op.
 	trace traces.Op
 	// Instants of the op in flight, from the phase's start.
-	due, ready, start time.Duration
+	due, keyFree, ready, start time.Duration
 	// unwritten: no insert of the trace wrote the key before this op.
 	unwritten bool
 	// raced: the key's insert was unacknowledged when the op started.

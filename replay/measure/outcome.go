@@ -48,6 +48,8 @@ type Sample struct {
 	// Due, Ready and Start are clock readings or, for Due, computed; Ready and
 	// Start are set only if the op was started.
 	Due, Ready, Start time.Duration
+	// KeyFree is when an op's key became free, if it had to wait for it.
+	KeyFree time.Duration
 	// Decided is when the fate was decided: the end of an answered op, the
 	// deadline of a censored or unsent one.
 	Decided time.Duration

@@ -43,6 +43,7 @@ type stripe struct {
 type kindRecord struct {
 	counts                       Counts
 	response, service, wait, lag *Histogram
+	orderWait                    time.Duration
 	failed                       [bindings.ClassLimit]*Histogram
 }
 
@@ -79,6 +80,7 @@ func (r *Recorder) Record(at int, s *Sample) {
 	if s.Outcome.Started() {
 		k.wait.Record(s.Ready - s.Due)
 		k.lag.Record(s.Start - s.Ready)
+		k.orderWait += max(s.KeyFree-s.Due, 0)
 	}
 	switch {
 	case s.Outcome < Failed:
@@ -200,6 +202,7 @@ func (r *Recorder) kind(kind traces.Kind) (Kind, error) {
 			continue
 		}
 		out.Counts.Add(k.counts)
+		out.OrderWait += k.orderWait
 		for _, pair := range [][2]*Histogram{{out.Response, k.response}, {out.Service, k.service}, {out.Wait, k.wait}, {out.Lag, k.lag}} {
 			if err := pair[0].Merge(pair[1]); err != nil {
 				return out, err

@@ -183,6 +183,8 @@ type Kind struct {
 	// Wait and Lag of every op that was started.
 	Wait *Histogram `json:"wait"`
 	Lag  *Histogram `json:"lag"`
+	// OrderWait is the part of all waits that was for keys, summed up.
+	OrderWait time.Duration `json:"order_wait_ns,omitempty"`
 	// Failed holds the response times of failed ops by class, in the order of
 	// the classes.
 	Failed []FailedClass `json:"failed_classes,omitempty"`
