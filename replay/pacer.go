@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pianola/bindings"
 	"pianola/replay/measure"
 )
 
@@ -56,10 +55,10 @@ func calibrate(clock Clock) time.Duration {
 	return min(max(late[len(late)*99/100], marginMin), marginMax)
 }
 
-// spinBudget returns the share of a core that the spin may take: where the
-// database works on the same few cores it needs them more.
-func spinBudget(place bindings.Place, cpus int) float64 {
-	if place != bindings.Nowhere && cpus <= 2 {
+// spinBudget returns the share of a core that the spin may take: a database
+// that works on the same few cores needs them more.
+func spinBudget(sharesCPUs bool, cpus int) float64 {
+	if sharesCPUs && cpus <= 2 {
 		return 0.25
 	}
 	return 1

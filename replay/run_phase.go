@@ -127,7 +127,7 @@ func (r *run) conclude(p *phaseRun, out measure.Phase, interrupted bool, hung in
 		r.versions += all.Counts.Offered
 	}
 	out.Verdict = measure.Judge(&out, measure.JudgeInput{
-		Place: r.Driver.Place, Local: r.Driver.Place != bindings.Remote, Slots: r.Slots, OrderWait: orderWait(&out),
+		Place: r.Driver.Place, Local: r.local, Slots: r.Slots, OrderWait: orderWait(&out),
 	})
 	r.hung += hung
 	res := r.result

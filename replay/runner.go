@@ -211,6 +211,8 @@ type run struct {
 	log     *opLog
 	margin  time.Duration
 	hung    int
+	// local says that a remote database runs on this machine.
+	local bool
 	// versions counts the ops of the phases behind the load so far.
 	versions uint64
 	// uncompared are the digests of phases of a stream, which states its own
@@ -226,7 +228,10 @@ func (r *run) prepareAndReplay(ctx, calls context.Context) (err error) {
 		return err
 	}
 	r.margin = calibrate(r.Clock)
-	budget := spinBudget(r.Driver.Place, runtime.NumCPU())
+	if l, ok := r.Binding.(bindings.Locator); ok {
+		r.local = l.Local()
+	}
+	budget := spinBudget(r.Driver.Place == bindings.Embedded || r.local, runtime.NumCPU())
 	r.result.Settings.Pacer = measure.Pacer{Method: sleepMethod, Margin: r.margin, Budget: budget}
 	if r.OpLog != nil {
 		r.log = newOpLog(r.OpLog, r.Trace.Header())
