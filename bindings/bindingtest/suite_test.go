@@ -268,16 +268,29 @@ var faults = map[string]struct {
 		})}
 	}},
 	"an update of all fields goes in two steps": {part: "records_stay_whole", make: func() *faulty {
-		return &faulty{do: only(traces.Update, func(op *bindings.Op, right func(*bindings.Op) error) error {
-			for i := range op.Write {
-				if err := right(&bindings.Op{Kind: traces.Update, Table: op.Table, Key: op.Key, Write: op.Write[i : i+1]}); err != nil {
+		// Between the steps of the first update there is a read.
+		between, read := make(chan bool), make(chan bool)
+		var once, onceRead sync.Once
+		return &faulty{do: func(ctx context.Context, op *bindings.Op, right bindings.Session) error {
+			switch op.Kind {
+			case traces.Read:
+				<-between
+				defer onceRead.Do(func() { close(read) })
+			case traces.Update:
+				half := *op
+				half.Write = op.Write[:len(op.Write)/2]
+				if err := right.Do(ctx, &half); err != nil {
 					return err
 				}
+				once.Do(func() {
+					close(between)
+					<-read
+				})
 			}
-			return nil
-		})}
+			return right.Do(ctx, op)
+		}}
 	}},
-	"the thousandth insert is lost": {part: "random_sequence", make: func() *faulty {
+	"one of 500 inserts is lost": {part: "random_sequence", make: func() *faulty {
 		n := 0
 		return &faulty{do: only(traces.Insert, func(op *bindings.Op, right func(*bindings.Op) error) error {
 			if n++; n == 500 {

@@ -42,17 +42,19 @@ The sum over all keys and values is in the result; equal operations give equal
 sums in any order.
 
 service, stall and fail act in phase run alone, on operations counted from 0 as
-they are started. A script holds an operation back without using a CPU. One
-that is held back beyond its deadline is given up at the deadline.`,
+they are started. One that is held back beyond its deadline is given up at the
+deadline.`,
 	Properties: []bindings.Property{
-		{Name: "service", Default: "0", Help: `How long the answer takes: a duration, or lognormal:MEAN,SIGMA, where MEAN is the
-mean of the time itself, a duration, and SIGMA the standard deviation of its
-natural logarithm, from 0 to 4. The draw depends on the operation's number alone.`},
-		{Name: "stall", Help: `AT:FOR, two durations: no operation is answered from AT after the start of phase
-run until FOR later. What is in flight at AT or starts within the stall is
-answered at its end.`},
+		{Name: "service", Default: "0", Help: `How long the answer takes: a duration, or lognormal:MEAN,SIGMA, where MEAN is
+the mean of the time itself, a duration, and SIGMA the standard deviation of
+its natural logarithm, from 0 to 4. The draw depends on the operation's number
+alone.`},
+		{Name: "stall", Help: `AT:FOR, two durations: no operation is answered from AT after the start of
+phase run until FOR later. What is in flight at AT or starts within the stall
+is answered at its end.`},
 		{Name: "fail", Default: "0", Help: `Share of the operations that are answered with an error of class other, from 0
-to 1 or with a percent sign. Which ones depends on the operation's number alone.`},
+to 1 or with a percent sign. Which ones depends on the operation's number
+alone.`},
 	},
 	Kinds: []traces.Kind{traces.Read, traces.Update, traces.Insert, traces.Scan, traces.ReadModifyWrite, traces.Delete},
 	Place: bindings.Nowhere,

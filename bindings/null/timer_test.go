@@ -2,7 +2,6 @@ package null
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,19 +86,58 @@ func TestOneGoroutineServesRisingEnds(t *testing.T) {
 		clock := newBubbleClock()
 		l := &log{clock: clock}
 		tm := newTimer(clock, 0)
-		before := runtime.NumGoroutine()
-		for range 1000 {
-			tm.push(readOf("", 0), clock.Now()+millis(100), nil, l)
+		for i := range 1000 {
+			// Bursts too: many come before the goroutine first runs.
+			for range 21 - i%2*20 {
+				tm.push(readOf("", 0), clock.Now()+millis(100), nil, l)
+			}
 			time.Sleep(time.Millisecond)
 		}
-		if n := runtime.NumGoroutine() - before; n != 1 {
+		synctest.Wait()
+		tm.mu.Lock()
+		if n := tm.idles + len(tm.sleeps); n != 1 {
 			t.Errorf("%d goroutines, want 1", n)
 		}
+		tm.mu.Unlock()
 		tm.close()
+		// The bubble demands that no goroutine is left then.
 		time.Sleep(time.Second)
-		synctest.Wait()
-		if n := runtime.NumGoroutine() - before; n != 0 {
-			t.Errorf("%d goroutines are left after close", n)
+	})
+}
+
+// TestRemovalKeepsTheOrder takes operations out of the middle of the heap, at
+// random: whatever takes their place may belong nearer to the top or further.
+func TestRemovalKeepsTheOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := newBubbleClock()
+		random := rand.New(rand.NewPCG(5, 6))
+		for range 200 {
+			l := &log{clock: clock}
+			tm := newTimer(clock, 0)
+			start := clock.Now()
+			ends := map[*bindings.Op]time.Duration{}
+			for range 40 {
+				op := readOf("", 0)
+				ends[op] = start + millis(1+random.IntN(1000))
+				tm.push(op, ends[op], nil, l)
+			}
+			for op := range ends {
+				if len(ends) > 15 {
+					tm.remove(op)
+					delete(ends, op)
+				}
+			}
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			if len(l.ops) != len(ends) {
+				t.Fatalf("%d were answered, want %d", len(l.ops), len(ends))
+			}
+			for i, op := range l.ops {
+				if l.at[i] != ends[op] {
+					t.Errorf("an answer came at %v, want %v", l.at[i]-start, ends[op]-start)
+				}
+			}
+			tm.close()
 		}
 	})
 }

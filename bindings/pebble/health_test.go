@@ -147,6 +147,27 @@ func TestAFullDiskFailsTheRun(t *testing.T) {
 	}
 }
 
+// TestAWriteThatIsNotSyncedFails: with pebble.sync=true no write is answered
+// with success whose sync failed.
+func TestAWriteThatIsNotSyncedFails(t *testing.T) {
+	for _, kind := range []traces.Kind{traces.Insert, traces.Update, traces.ReadModifyWrite, traces.Delete} {
+		var on atomic.Bool
+		b := configured(t, bindings.Properties{"pebble.dir": "data", "pebble.sync": "true"})
+		b.fs = failing(errorfs.OpFileSyncData, ".log", &on, syscall.EIO)
+		s := open(t, b)
+		if err := s.Do(context.Background(), whole(traces.Insert, 1)); err != nil {
+			t.Fatal(err)
+		}
+		on.Store(true)
+		if err := s.Do(context.Background(), whole(kind, 1)); bindings.ClassOf(err) != bindings.Unavailable {
+			t.Errorf("%v: %v", kind, err)
+		}
+		if err := b.Close(); err == nil {
+			t.Errorf("%v: Close finds nothing wrong", kind)
+		}
+	}
+}
+
 // TestAFullDiskInTheBackground: what Pebble can't go on from is on a goroutine
 // of its own, but the disk was found full before, so the run can be reported.
 func TestAFullDiskInTheBackground(t *testing.T) {

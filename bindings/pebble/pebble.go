@@ -191,7 +191,7 @@ func (b *binding) cannotOpen(err error) error {
 	if errors.Is(err, syscall.EAGAIN) {
 		hint = "\nanother program has it open"
 	}
-	return fmt.Errorf("open the pebble database in %q: %w%s", b.dir, err, hint)
+	return fmt.Errorf("database directory %q: %w%s", b.dir, err, hint)
 }
 
 // CreateSchema makes the database if there is none in the directory. A table
@@ -205,7 +205,7 @@ func (b *binding) CreateSchema(context.Context) error {
 
 func (b *binding) Session(context.Context) (bindings.Session, error) {
 	if b.db == nil {
-		return nil, b.cannotOpen(errors.New("there is none yet\nload it first"))
+		return nil, b.cannotOpen(errors.New("it holds no database yet\nload it first"))
 	}
 	return &session{binding: b, db: b.db}, nil
 }
