@@ -2,9 +2,11 @@ package tracegen
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"math/big"
+	"math/bits"
+	"time"
 
 	"pianola/tracegen/arrival"
 	"pianola/tracegen/dist"
@@ -24,23 +26,26 @@ const Version = "generator/0 " + random.Version + " " + dist.Version
 type Generator struct {
 	spec   *Spec
 	header *traces.Header
-	// ops is the number of operations of phase run, at most: with a duration
-	// the last one due before its end is the last.
-	ops    uint64
-	load   *phaseSource
-	run    *phaseSource
-	tickNs uint64
+	// ops is the number of operations of phase run, at most: its duration may
+	// end it earlier.
+	ops  uint64
+	load *phaseSource
+	run  *phaseSource
+	// tick is the unit of the due times of both phases.
+	tick time.Duration
 }
 
-// NewGenerator prepares the laws of a spec. toolVersion goes to the header.
+// NewGenerator prepares the laws of a spec. toolVersion goes to the header. A
+// spec whose phase run would have no operation is an error.
 func NewGenerator(spec *Spec, toolVersion string) (*Generator, error) {
-	g := &Generator{spec: spec}
+	g := &Generator{spec: spec, tick: 1}
+	// Constant arrivals are exact to 1 ns, and a trace has one tick: only where
+	// all gaps are random may it be coarser.
+	if spec.Arrivals == Poisson && spec.LoadRate.Numerator == 0 {
+		g.tick = arrival.Tick(spec.Rate)
+	}
 	if err := g.countOps(); err != nil {
 		return nil, err
-	}
-	g.tickNs = 1
-	if spec.Arrivals == Poisson {
-		g.tickNs = uint64(arrival.Tick(spec.Rate))
 	}
 	var err error
 	if g.load, err = g.newLoad(); err != nil {
@@ -58,19 +63,23 @@ func (g *Generator) countOps() error {
 	s := g.spec
 	g.ops = s.Ops
 	if s.Duration == 0 {
+		if s.Ops == 0 {
+			return errors.New("generate phase run: it has neither a number of operations nor a duration")
+		}
 		return nil
 	}
 	var most uint64
 	switch s.Arrivals {
 	case Poisson:
-		// The number of arrivals has the mean and the variance m; 20 standard
-		// deviations are never reached.
-		m := s.Rate.PerSecond() * s.Duration.Seconds()
-		most = uint64(m + 20*math.Sqrt(m) + 100)
+		// The number of arrivals has the mean and the variance m; 16 standard
+		// deviations are never reached. root is at least the square root of m.
+		m := countIn(s.Duration, s.Rate).Uint64()
+		root := uint64(1) << ((bits.Len64(m) + 1) / 2)
+		most = m + 16*root
 	default:
 		c, err := arrival.NewConstant(s.Rate)
 		if err != nil {
-			return fmt.Errorf("arrivals: %w", err)
+			return err
 		}
 		most = c.Count(s.Duration)
 	}
@@ -80,31 +89,37 @@ func (g *Generator) countOps() error {
 	return nil
 }
 
-// statedOps is the number of operations that YCSB's operationcount would be:
-// Ops, else the mean rate times the duration, rounded.
-func (g *Generator) statedOps() uint64 {
-	if g.spec.Ops > 0 {
-		return g.spec.Ops
-	}
+// timedOps is the mean rate times the duration, rounded.
+func (g *Generator) timedOps() uint64 {
 	n := new(big.Int).Mul(new(big.Int).SetUint64(g.spec.Rate.Numerator), big.NewInt(int64(g.spec.Duration)))
 	d := new(big.Int).Mul(new(big.Int).SetUint64(g.spec.Rate.Denominator), big.NewInt(1e9))
 	n.Add(n.Mul(n, big.NewInt(2)), d)
 	return n.Div(n, d.Mul(d, big.NewInt(2))).Uint64()
 }
 
-// visibilityMax bounds the number of operations for which an insert stays
-// unread.
-const visibilityMax = 1 << 24
-
-// visibilityOps is ceil(visibility · rate), between 1 and visibilityMax.
-func (g *Generator) visibilityOps() uint64 {
-	n := new(big.Int).Mul(new(big.Int).SetUint64(g.spec.Rate.Numerator), big.NewInt(int64(g.spec.Visibility)))
-	d := new(big.Int).Mul(new(big.Int).SetUint64(g.spec.Rate.Denominator), big.NewInt(1e9))
-	n.Add(n, d).Sub(n, big.NewInt(1)).Div(n, d)
-	if !n.IsUint64() {
-		return visibilityMax
+// statedOps is the number of operations that YCSB's operationcount would be.
+func (g *Generator) statedOps() uint64 {
+	if g.spec.Ops > 0 {
+		return g.spec.Ops
 	}
-	return min(max(n.Uint64(), 1), visibilityMax)
+	return g.timedOps()
+}
+
+// meanOps is the mean number of operations of phase run.
+func (g *Generator) meanOps() uint64 {
+	if g.spec.Duration == 0 {
+		return g.spec.Ops
+	}
+	return min(g.timedOps(), g.statedOps())
+}
+
+// visibilityOps is ceil(visibility · rate), between 1 and maxVisibilityOps.
+func (g *Generator) visibilityOps() uint64 {
+	n := countIn(g.spec.Visibility, g.spec.Rate)
+	if !n.IsUint64() {
+		return maxVisibilityOps
+	}
+	return min(max(n.Uint64(), 1), maxVisibilityOps)
 }
 
 // Header returns the header of the trace.
@@ -118,11 +133,12 @@ type Progress struct {
 }
 
 // Write writes all operations to w and reports each block to progress, if it
-// is not nil. It ends early with ctx's error.
+// is not nil. It ends early with ctx's error. Each call writes the same.
 func (g *Generator) Write(ctx context.Context, w *traces.Writer, progress func(Progress)) error {
 	var b traces.Block
 	first := uint64(0)
-	for i, src := range []*phaseSource{g.load, g.run} {
+	for i, start := range []*phaseSource{g.load, g.run} {
+		src, name := *start, g.header.Phases[i].Name
 		for {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -130,7 +146,7 @@ func (g *Generator) Write(ctx context.Context, w *traces.Writer, progress func(P
 			b.Reset()
 			b.First, b.Phase = first, i
 			if err := src.fill(&b); err != nil {
-				return fmt.Errorf("generate phase %s: %w", g.header.Phases[i].Name, err)
+				return fmt.Errorf("generate phase %s: %w", name, err)
 			}
 			if b.Len() == 0 {
 				break
@@ -140,18 +156,15 @@ func (g *Generator) Write(ctx context.Context, w *traces.Writer, progress func(P
 			}
 			first += uint64(b.Len())
 			if progress != nil {
-				progress(Progress{g.header.Phases[i].Name, src.next, src.ops})
+				progress(Progress{name, src.next, src.ops})
 			}
-		}
-		if src.next == 0 {
-			return fmt.Errorf("generate phase %s: it has no operation: none is due within %v", g.header.Phases[i].Name, g.spec.Duration)
 		}
 	}
 	return nil
 }
 
 func (g *Generator) newLoad() (*phaseSource, error) {
-	s := &phaseSource{ops: g.spec.Records, onlyInserts: true}
+	s := &phaseSource{ops: g.spec.Records, blockOps: traces.BlockOps, onlyInserts: true}
 	if g.spec.LoadRate.Numerator == 0 {
 		return s, nil
 	}
@@ -159,7 +172,8 @@ func (g *Generator) newLoad() (*phaseSource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load.rate: %w", err)
 	}
-	s.constant, s.tickNs = &c, g.tickNs
+	s.constant = &c
+	s.endAt(0, g.tick)
 	return s, nil
 }
 
@@ -167,8 +181,8 @@ func (g *Generator) newRun() (*phaseSource, error) {
 	spec := g.spec
 	stream := func(name string) random.Stream { return random.NewStream(spec.Seed, "run", name) }
 	s := &phaseSource{
-		ops: g.ops, records: spec.Records, insert: spec.Records, mix: newMix(spec),
-		visibility: g.visibilityOps(), tickNs: g.tickNs, duration: uint64(spec.Duration),
+		ops: g.ops, blockOps: traces.BlockOps,
+		records: spec.Records, insert: spec.Records, mix: newMix(spec), visibility: g.visibilityOps(),
 		kinds: stream("kinds"), gaps: stream("gaps"), keyDraws: stream("keys"), scans: stream("scan lengths"),
 		reads: stream("read fields"), writes: stream("written fields"),
 		scanMin: spec.ScanMin, scanSpan: uint64(spec.ScanMax-spec.ScanMin) + 1,
@@ -181,14 +195,19 @@ func (g *Generator) newRun() (*phaseSource, error) {
 	}
 	var err error
 	if spec.Arrivals == Poisson {
-		s.poisson, err = arrival.NewPoisson(spec.Rate, arrival.Tick(spec.Rate))
+		s.poisson, err = arrival.NewPoisson(spec.Rate, g.tick)
 	} else {
 		var c arrival.Constant
 		c, err = arrival.NewConstant(spec.Rate)
 		s.constant = &c
 	}
 	if err != nil {
-		return nil, fmt.Errorf("arrivals: %w", err)
+		return nil, err
+	}
+	s.endAt(spec.Duration, g.tick)
+	if s.isEmpty() {
+		return nil, fmt.Errorf("generate phase run: no operation is due within its duration of %v: at %s op/s and seed %d the first one is due later",
+			spec.Duration, rateText(spec.Rate), spec.Seed)
 	}
 	s.law, err = g.newKeyLaw()
 	if err != nil {
@@ -197,31 +216,31 @@ func (g *Generator) newRun() (*phaseSource, error) {
 	return s, nil
 }
 
-// inserts returns weight · the stated number of ops, rounded down.
-func (g *Generator) inserts(weight *big.Rat) uint64 {
-	n := new(big.Rat).Mul(weight, new(big.Rat).SetInt(new(big.Int).SetUint64(g.statedOps())))
+// expectedInserts is the mean number of inserts of phase run, rounded down.
+func (g *Generator) expectedInserts() uint64 {
+	n := new(big.Rat).SetInt(new(big.Int).SetUint64(g.meanOps()))
+	n.Mul(n, g.spec.Weights[traces.Insert]).Quo(n, weightSum(g.spec))
 	return new(big.Int).Quo(n.Num(), n.Denom()).Uint64()
 }
 
-// expectedInserts is the mean number of inserts of phase run, rounded down.
-func (g *Generator) expectedInserts() uint64 {
-	return g.inserts(new(big.Rat).Quo(g.spec.Weights[traces.Insert], weightSum(g.spec)))
-}
-
 // modulus is that of YCSB's scrambled zipfian law: its range ends at the
-// records plus twice the expected inserts, inclusive. YCSB takes the weight of
-// inserts as it is written for their share, and the hot keys depend on it.
+// records plus twice the expected inserts, inclusive. The hot keys depend on
+// it, so it is reckoned as YCSB does: with the weight of inserts as it is
+// written for their share, and in doubles.
 func (g *Generator) modulus() uint64 {
-	doubled := new(big.Rat).Mul(g.spec.Weights[traces.Insert], big.NewRat(2, 1))
-	return g.spec.Records + g.inserts(doubled) + 1
+	share, _ := g.spec.Weights[traces.Insert].Float64()
+	return g.spec.Records + uint64(float64(g.statedOps())*share*2) + 1
 }
 
 func (g *Generator) newKeyLaw() (keyLaw, error) {
 	spec := g.spec
 	switch spec.KeyLaw {
 	case Latest:
-		// Every op may be an insert.
-		growing, err := dist.NewGrowing(spec.Records, spec.Records+g.ops, spec.Theta)
+		most := spec.Records
+		if spec.picks(traces.Insert) {
+			most += g.ops // every op may be an insert
+		}
+		growing, err := dist.NewGrowing(spec.Records, most, spec.Theta)
 		return &latestLaw{growing}, err
 	case ZipfianExact:
 		n := spec.Records + g.expectedInserts()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
-	"time"
 
 	"pianola/tracegen/dist"
 	"pianola/traces"
@@ -38,7 +37,7 @@ func (g *Generator) newHeader(toolVersion string) *traces.Header {
 		Spec:          s.Canonical(),
 		Seed:          s.Seed,
 		Generator:     Version,
-		Tick:          time.Duration(g.tickNs),
+		Tick:          g.tick,
 		Keys:          s.Keys,
 		Fields:        s.Fields,
 		Table:         s.Table,
@@ -48,22 +47,33 @@ func (g *Generator) newHeader(toolVersion string) *traces.Header {
 	}
 }
 
+// keyLawText says how the keys of operations are chosen that need a record.
 func (g *Generator) keyLawText() string {
 	s := g.spec
+	if !s.picksKeys() {
+		return fmt.Sprintf("inserts alone, from key number %d on", s.Records)
+	}
 	theta := strconv.FormatFloat(s.Theta, 'g', -1, 64)
+	redrawn := ""
+	if s.picks(traces.Insert) {
+		redrawn = fmt.Sprintf(", redrawn until visible, after %d draws uniformly", redrawMax)
+	}
 	switch s.KeyLaw {
 	case Latest:
-		return "latest: exact zipf of theta " + theta + " over the age of the records"
+		return "latest: exact zipf of theta " + theta + " over the age of the visible records"
 	case ZipfianExact:
-		return fmt.Sprintf("zipfian: exact zipf of theta %s over %d keys, scrambled", theta, g.spec.Records+g.expectedInserts())
+		return fmt.Sprintf("zipfian: exact zipf of theta %s over %d keys, scrambled%s", theta, s.Records+g.expectedInserts(), redrawn)
 	case ZipfianYCSB:
 		law := "YCSB's formula of theta 0.99"
 		if s.Theta != dist.YCSBTheta {
 			law = "exact zipf of theta " + theta
 		}
-		return fmt.Sprintf("zipfian: %s over 10^10 + 1 ranks, folded by YCSB's hash modulo %d", law, g.modulus())
+		if redrawn == "" {
+			redrawn = ", redrawn beyond the records"
+		}
+		return fmt.Sprintf("zipfian: %s over 10^10 + 1 ranks, folded by YCSB's hash modulo %d%s", law, g.modulus(), redrawn)
 	default:
-		return fmt.Sprintf("uniform over %d records", s.Records)
+		return fmt.Sprintf("uniform over the %d records loaded", s.Records)
 	}
 }
 

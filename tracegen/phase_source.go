@@ -2,6 +2,7 @@ package tracegen
 
 import (
 	"fmt"
+	"time"
 
 	"pianola/tracegen/arrival"
 	"pianola/tracegen/random"
@@ -12,6 +13,8 @@ import (
 type phaseSource struct {
 	// ops is the number of operations, at most; next is the index of the next.
 	ops, next uint64
+	// blockOps is the number of operations of a full block.
+	blockOps int
 	// onlyInserts makes a load: no mix, no laws.
 	onlyInserts bool
 	mix         *mix
@@ -23,12 +26,14 @@ type phaseSource struct {
 	// An insert is visible to the ops behind the visibility-th after it.
 	visibility uint64
 
-	// One of the two, or neither in an unpaced phase.
+	// One of the two, or neither in an unpaced phase. Constant arrivals need
+	// ticks of 1 ns.
 	constant *arrival.Constant
 	poisson  *arrival.Poisson
-	// duration in ns ends the phase; 0 means that ops does.
-	tickNs, duration uint64
-	due              uint64
+	// No operation is due at end or later, in ticks. If the phase is timed that
+	// is its end, else a fault. due is the last due time.
+	end, due uint64
+	timed    bool
 
 	scanMin  uint32
 	scanSpan uint64
@@ -36,10 +41,30 @@ type phaseSource struct {
 	readOneOf, writeOneOf uint64
 
 	kinds, gaps, keyDraws, scans, reads, writes random.Stream
+	// keySource is what law draws from. It is here since what is passed to an
+	// interface is allocated.
+	keySource random.Source
 }
 
-// dueMax is where a phase must end: due times beyond it can't be told apart.
-const dueMax = arrival.MaxDue / 2
+// endAt makes the phase end before duration, or, for a duration of 0, refuses
+// due times of maxPhase and more: soon beyond it they can't be told apart.
+func (s *phaseSource) endAt(duration, tick time.Duration) {
+	s.timed = duration > 0
+	if !s.timed {
+		duration = maxPhase
+	}
+	s.end = (uint64(duration) + uint64(tick) - 1) / uint64(tick)
+}
+
+// isEmpty reports whether the first operation is due behind the phase's end.
+// Constant arrivals begin at once.
+func (s *phaseSource) isEmpty() bool {
+	if !s.timed || s.poisson == nil {
+		return false
+	}
+	src := s.gaps.At(0)
+	return s.poisson.Gap(&src) >= s.end
+}
 
 // fill appends the next block of operations to b. Nothing is appended behind
 // the last one.
@@ -49,7 +74,7 @@ func (s *phaseSource) fill(b *traces.Block) error {
 		s.see(s.next - s.visibility)
 		b.VisibleInserts = s.visible
 	}
-	for b.Len() < traces.BlockOps && s.next < s.ops {
+	for b.Len() < s.blockOps && s.next < s.ops {
 		more, err := s.appendDue(b)
 		if err != nil {
 			return err
@@ -78,15 +103,15 @@ func (s *phaseSource) appendDue(b *traces.Block) (bool, error) {
 		src := s.gaps.At(s.next)
 		s.due += s.poisson.Gap(&src)
 	case s.constant != nil:
-		s.due = s.constant.Due(s.next) / s.tickNs
+		s.due = s.constant.Due(s.next)
 	default:
 		return true, nil
 	}
-	if s.due > dueMax/s.tickNs {
-		return false, fmt.Errorf("operation %d would be due more than 146 years after the start", s.next)
-	}
-	if s.duration > 0 && s.due*s.tickNs >= s.duration {
-		return false, nil
+	if s.due >= s.end {
+		if s.timed {
+			return false, nil
+		}
+		return false, fmt.Errorf("operation %d would be due %s after the start or later", s.next, maxPhaseText)
 	}
 	b.Due = append(b.Due, s.due)
 	return true, nil
@@ -120,8 +145,8 @@ func (s *phaseSource) appendOp(b *traces.Block) {
 		if i > s.visibility {
 			s.see(i - s.visibility)
 		}
-		src := s.keyDraws.At(i)
-		op.Key = s.law.key(&src, s.records+s.visible)
+		s.keySource = s.keyDraws.At(i)
+		op.Key = s.law.key(&s.keySource, s.records+s.visible)
 	}
 	if op.Kind == traces.Scan {
 		src := s.scans.At(i)
