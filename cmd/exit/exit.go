@@ -1,5 +1,5 @@
-// Package exit holds the exit codes of both programs and the way they report
-// errors.
+// Package exit holds the exit codes of both programs, and the way they report
+// errors and end at a signal.
 package exit
 
 import (
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +30,9 @@ const (
 	Interrupted = 130
 )
 
+// precedence orders the codes: the first that applies is the program's.
+var precedence = []int{Interrupted, Usage, Failed, Invalid, Errors, Regression, Done}
+
 // Error is an error with its exit code and hints.
 type Error struct {
 	Code  int
@@ -39,7 +43,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// With gives err a code and hints.
+// With gives err a code and hints; nil stays nil.
 func With(code int, err error, hints ...string) error {
 	if err == nil {
 		return nil
@@ -49,56 +53,74 @@ func With(code int, err error, hints ...string) error {
 
 // Usagef is an error of the command line.
 func Usagef(format string, args ...any) error {
-	return &Error{Code: Usage, Err: fmt.Errorf(format, args...)}
+	return With(Usage, fmt.Errorf(format, args...))
 }
 
-// Silent ends the program with a code and no message of its own: what is to be
-// said was said.
-func Silent(code int) error { return &Error{Code: code, Err: errSilent} }
-
-var errSilent = errors.New("silent")
-
-// Report prints err and its hints and returns the exit code; an error without
-// a code is Failed. Every line begins with the program's name.
+// Report prints err and returns the exit code. Each error that was joined has
+// its own line, and behind it its hints, each once: the further lines of its
+// text, and those it was given. Every line begins with the program's name. An
+// error without a code is Failed.
 func Report(w io.Writer, program string, err error) int {
-	if err == nil {
-		return Done
-	}
-	code := Failed
-	var coded *Error
-	if errors.As(err, &coded) {
-		code = coded.Code
-	}
-	if errors.Is(err, errSilent) {
-		return code
-	}
-	for line := range strings.Lines(message(err)) {
-		fmt.Fprintf(w, "%s: error: %s\n", program, strings.TrimSuffix(line, "\n"))
-	}
-	if coded != nil {
-		for _, hint := range coded.Hints {
-			fmt.Fprintf(w, "%s: hint: %s\n", program, hint)
+	code := Done
+	told := map[string]bool{}
+	for _, e := range split(err, Failed) {
+		if slices.Index(precedence, e.Code) < slices.Index(precedence, code) {
+			code = e.Code
+		}
+		text, rest, more := strings.Cut(message(e.Err), "\n")
+		fmt.Fprintf(w, "%s: error: %s\n", program, text)
+		hints := e.Hints
+		if more {
+			hints = append(strings.Split(rest, "\n"), hints...)
+		}
+		for _, hint := range hints {
+			if !told[hint] {
+				fmt.Fprintf(w, "%s: hint: %s\n", program, hint)
+			}
+			told[hint] = true
 		}
 	}
 	return code
 }
 
-// message is the text of err without the operation that a path error repeats.
+// split lists the errors that were joined to err. code is for those that have
+// none of their own.
+func split(err error, code int) []Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := err.(*Error); ok {
+		parts := split(e.Err, e.Code)
+		last := &parts[len(parts)-1]
+		last.Hints = append(slices.Clip(last.Hints), e.Hints...)
+		return parts
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && isJoin(err, joined.Unwrap()) {
+		var parts []Error
+		for _, e := range joined.Unwrap() {
+			parts = append(parts, split(e, code)...)
+		}
+		return parts
+	}
+	out := Error{Code: code, Err: err}
+	var inner *Error
+	if errors.As(err, &inner) {
+		out.Code, out.Hints = inner.Code, inner.Hints
+	}
+	return []Error{out}
+}
+
+// isJoin tells errors.Join from an error with a text of its own.
+func isJoin(err error, of []error) bool {
+	return len(of) > 0 && err.Error() == errors.Join(of...).Error()
+}
+
+// message is the text of err without the name of the system call, which says
+// again what was attempted.
 func message(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return strings.Replace(err.Error(), path.Op+" "+path.Path+": ", path.Path+": ", 1)
 	}
 	return err.Error()
-}
-
-// FlagAfter returns an error if one of the arguments behind the first looks
-// like a flag: flags behind a file would be taken for files.
-func FlagAfter(args []string) error {
-	for i, arg := range args {
-		if i > 0 && len(arg) > 1 && arg[0] == '-' {
-			return With(Usage, fmt.Errorf("flag %q after %q", arg, args[0]), "flags come before the file")
-		}
-	}
-	return nil
 }

@@ -1,128 +1,134 @@
-// Package output writes files that are either complete or not there.
 package output
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"pianola/cmd/exit"
+	"sync"
 )
 
-// File is an output. A regular file is written under a temporary name in the
-// same directory and renamed by Commit; a device or a pipe is written directly
-// and never replaced.
+// File is an output that is being written. It is there, under its own name,
+// once Commit has returned nil.
 type File struct {
-	io.Writer
-	path string
-	// temp is the file under its temporary name, nil if the output is direct.
-	temp   *os.File
-	direct *os.File
-	done   bool
+	target Target
+	w      io.Writer
+	// file is nil if w is standard output.
+	file *os.File
+	done bool
 }
 
-// Check refuses an output path before anything is done: a regular file that
-// exists, unless force is set, a directory, or a missing directory above it.
-// "-" is standard output.
-func Check(path string, force bool) error {
-	if path == "-" {
-		return nil
-	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
-			return exit.Usagef("write %s: there is no directory %s", path, filepath.Dir(path))
-		}
-		return nil
-	case err != nil:
-		return exit.With(exit.Usage, fmt.Errorf("write %s: %w", path, err))
-	case info.IsDir():
-		return exit.Usagef("write %s: it is a directory", path)
-	case info.Mode().IsRegular() && !force:
-		return exit.With(exit.Usage, fmt.Errorf("write %s: it exists", path), "--force replaces it")
-	}
-	return nil
+// unfinished holds the files that AbortAll is for. Its mutex guards the ends
+// of all files: a Commit is not met by an AbortAll at a signal.
+var unfinished = struct {
+	sync.Mutex
+	files map[*File]bool
+}{files: map[*File]bool{}}
+
+func begin(f *File) *File {
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	unfinished.files[f] = true
+	return f
 }
 
-// Create opens an output that Check has passed. stdout stands for "-".
-func Create(path string, force bool, stdout io.Writer) (*File, error) {
-	if path == "-" {
-		return &File{Writer: stdout, path: path}, nil
+// AbortAll aborts every file that is neither committed nor aborted, before the
+// program ends at once. It may be called from any goroutine.
+func AbortAll() {
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	for f := range unfinished.files {
+		f.abort()
 	}
-	if err := Check(path, force); err != nil {
-		return nil, err
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, err
-		}
-		return &File{Writer: f, path: path, direct: f}, nil
-	}
-	// A link stays a link: what it points to is replaced.
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+}
+
+// baseMax is how much of a file's name its temporary name has, in bytes: names
+// of files are limited.
+const baseMax = 100
+
+// temporary returns a name beside file that nothing has.
+func temporary(file string) string {
+	base := filepath.Base(file)
+	return filepath.Join(filepath.Dir(file), "."+base[:min(len(base), baseMax)]+"."+rand.Text()+".tmp")
+}
+
+// Write writes to the output. Its errors name the target, not a temporary file.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
 	if err != nil {
-		return nil, err
+		err = fmt.Errorf("%s: %w", f.target, cause(err)) // that it was a write, callers say
 	}
-	return &File{Writer: f, path: path, temp: f}, nil
+	return n, err
+}
+
+func (f *File) failed(err error) error { return fmt.Errorf("write %s: %w", f.target, cause(err)) }
+
+// cause returns err without the name of the file.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
 
 // Commit completes the output. After an error nothing is left that looks
-// finished.
+// complete.
 func (f *File) Commit() error {
-	f.done = true
-	switch {
-	case f.direct != nil:
-		return f.direct.Close()
-	case f.temp == nil:
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	if f.done {
+		return f.failed(fs.ErrClosed)
+	}
+	f.end()
+	if f.file == nil {
 		return nil
 	}
-	// CreateTemp makes files for the owner alone; a result is like any other.
-	err := f.temp.Chmod(0o666 &^ umask())
-	if err == nil {
-		err = f.temp.Sync()
+	var err error
+	if !f.target.Direct() {
+		err = f.file.Sync()
 	}
-	if closeErr := f.temp.Close(); err == nil {
+	if closeErr := f.file.Close(); err == nil {
 		err = closeErr
 	}
-	if err == nil {
-		err = os.Rename(f.temp.Name(), f.path)
+	if err == nil && !f.target.Direct() {
+		err = os.Rename(f.file.Name(), f.target.file)
 	}
 	if err != nil {
-		os.Remove(f.temp.Name())
-		return fmt.Errorf("write %s: %w", f.path, err)
+		f.remove()
+		return f.failed(err)
 	}
 	return nil
 }
 
 // Abort removes what was written, unless the output was committed.
 func (f *File) Abort() {
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	f.abort()
+}
+
+func (f *File) abort() {
 	if f.done {
 		return
 	}
-	f.done = true
-	if f.direct != nil {
-		f.direct.Close()
+	f.end()
+	if f.file != nil {
+		f.file.Close()
 	}
-	if f.temp != nil {
-		f.temp.Close()
-		os.Remove(f.temp.Name())
-	}
+	f.remove()
 }
 
-// IsTerminal reports whether w is a terminal.
-func IsTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
+func (f *File) end() {
+	f.done = true
+	delete(unfinished.files, f)
+}
+
+func (f *File) remove() {
+	if !f.target.Direct() {
+		os.Remove(f.file.Name())
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -9,42 +9,56 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pianola/cmd/exit"
+	"pianola/cmd/program"
+	"pianola/replay/measure"
 	"pianola/replay/report"
 )
 
-func reportCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.Command {
+func reportCommand() *cli.Command {
 	return &cli.Command{
-		Name:         "report",
-		Usage:        "print the report of a result file",
-		UsageText:    "replay report [--format FORM] RESULT.json",
-		Description:  "Example, behind \"replay -o b.json b.trace.zst\":\n\n  replay report --format ycsb b.json",
-		Flags:        []cli.Flag{&cli.StringFlag{Name: "format", Value: "text", Usage: "`FORM` of the report: " + strings.Join(report.Names(), ", ")}},
-		OnUsageError: usageError,
+		Name:      "report",
+		Usage:     "print the report of a result file",
+		UsageText: "replay report [--format FORM] RESULT.json",
+		Description: `Example:
+
+  tracegen -w workloada -o a.trace.zst
+  replay -o a.json a.trace.zst
+  replay report --format ycsb a.json
+
+keeps the result of a run and prints it again, in YCSB's lines. RESULT.json may be -,
+standard input.`,
+		Flags: []cli.Flag{formatFlag()},
 		Action: func(c *cli.Context) error {
-			if err := exit.FlagAfter(c.Args().Slice()); err != nil {
+			path, err := program.OneFile(c, "RESULT.json")
+			if err != nil {
 				return err
-			}
-			if c.NArg() != 1 {
-				return exit.With(exit.Usage, errors.New("want one RESULT.json"), "replay report --help shows an example")
 			}
 			form, err := report.ByName(c.String("format"))
 			if err != nil {
 				return exit.With(exit.Usage, err)
 			}
-			in, name := stdin, "standard input"
-			if path := c.Args().First(); path != "-" {
-				f, err := os.Open(path)
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				in, name = f, path
-			}
-			res, err := report.Read(in, name)
+			res, err := readResult(path, c.App.Reader)
 			if err != nil {
 				return err
 			}
-			return printReport(form, res, stdout, stderr)
+			return printReport(c, form, res)
 		},
 	}
+}
+
+func formatFlag() *cli.StringFlag {
+	names := report.Names()
+	return &cli.StringFlag{Name: "format", Value: names[0], DefaultText: names[0], Usage: "`FORM` of the report: " + strings.Join(names, ", ")}
+}
+
+func readResult(path string, stdin io.Reader) (*measure.Result, error) {
+	if path == "-" {
+		return report.Read(stdin, "standard input")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open result: %w", err)
+	}
+	defer f.Close()
+	return report.Read(f, path)
 }

@@ -4,6 +4,7 @@ package status
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -20,30 +21,47 @@ const (
 
 // Line shows the text of a status until it is stopped.
 type Line struct {
-	w        io.Writer
+	w io.Writer
+	// terminal is whether w is one; room is the width that may be used of it,
+	// 0 if that is not known.
 	terminal bool
+	room     int
 	program  string
 	text     func() string
 	stop     chan struct{}
 	stopped  sync.WaitGroup
-	width    int
+	// width of what stands on the terminal.
+	width int
 }
 
 // Start shows what text returns, from time to time, if it is not empty: in one
 // line on a terminal, in a line every 10 s elsewhere.
 func Start(w io.Writer, program string, text func() string) *Line {
-	l := &Line{w: w, terminal: output.IsTerminal(w), program: program, text: text, stop: make(chan struct{})}
-	l.stopped.Go(l.run)
-	return l
-}
-
-func (l *Line) run() {
+	width, terminal := output.Terminal(w)
 	interval := plainInterval
-	if l.terminal {
+	if terminal {
 		interval = terminalInterval
 	}
 	tick := time.NewTicker(interval)
-	defer tick.Stop()
+	l := start(w, terminal, width, program, text, tick.C)
+	l.stopped.Go(func() {
+		<-l.stop
+		tick.Stop()
+	})
+	return l
+}
+
+// start shows the status at each tick.
+func start(w io.Writer, terminal bool, width int, program string, text func() string, tick <-chan time.Time) *Line {
+	// In the last column some terminals begin a new line.
+	l := &Line{w: w, terminal: terminal, room: max(width-1, 0), program: program, text: text, stop: make(chan struct{})}
+	l.stopped.Go(func() { l.run(tick) })
+	return l
+}
+
+// run shows the status at each tick. Errors of writing are nobody's: the work
+// itself goes on.
+func (l *Line) run(tick <-chan time.Time) {
 	for {
 		select {
 		case <-l.stop:
@@ -51,7 +69,7 @@ func (l *Line) run() {
 				fmt.Fprintf(l.w, "\r%s\r", strings.Repeat(" ", l.width))
 			}
 			return
-		case <-tick.C:
+		case <-tick:
 			l.show()
 		}
 	}
@@ -66,8 +84,12 @@ func (l *Line) show() {
 		fmt.Fprintf(l.w, "%s: %s\n", l.program, text)
 		return
 	}
-	fmt.Fprintf(l.w, "\r%-*s", l.width, text)
-	l.width = max(l.width, len([]rune(text)))
+	runes := []rune(text)
+	if l.room > 0 && len(runes) > l.room {
+		runes = runes[:l.room]
+	}
+	fmt.Fprintf(l.w, "\r%-*s", l.width, string(runes))
+	l.width = len(runes)
 }
 
 // Stop removes the line from a terminal.
@@ -76,11 +98,48 @@ func (l *Line) Stop() {
 	l.stopped.Wait()
 }
 
-// Left says how long the rest takes at the pace so far, or "unknown".
-func Left(done, of uint64, elapsed time.Duration) string {
-	if done == 0 || of < done {
-		return "unknown"
+// Far says how far work on operations has come that began some time ago: the
+// share that is done, the pace, and how long the rest takes at that pace. of is
+// 0 if the number of operations is not known.
+func Far(done, of uint64, elapsed time.Duration) string {
+	if of == 0 {
+		return fmt.Sprintf("%d operations, %s", done, Pace(done, elapsed))
 	}
-	left := time.Duration(float64(elapsed) / float64(done) * float64(of-done))
-	return left.Round(time.Second).String()
+	text := fmt.Sprintf("%d of %d operations (%.0f%%), %s", done, of, 100*float64(done)/float64(of), Pace(done, elapsed))
+	if left := Left(done, of, elapsed); left != "" {
+		text += ", " + left + " left"
+	}
+	return text
+}
+
+// Pace prints how many operations a second were done in that time.
+func Pace(done uint64, in time.Duration) string {
+	if in <= 0 {
+		return perSecond(0)
+	}
+	return perSecond(float64(done) / in.Seconds())
+}
+
+// Left prints how long the rest takes at the pace so far, or nothing if that
+// can't be told.
+func Left(done, of uint64, elapsed time.Duration) string {
+	if done == 0 || done > of {
+		return ""
+	}
+	left := float64(elapsed) / float64(done) * float64(of-done)
+	if left >= math.MaxInt64 {
+		return ""
+	}
+	return time.Duration(left).Round(time.Second).String()
+}
+
+// perSecond prints a pace to about three digits.
+func perSecond(n float64) string {
+	switch {
+	case n >= 999_500:
+		return fmt.Sprintf("%.3g million per second", n/1e6)
+	case n >= 9_995:
+		return fmt.Sprintf("%.3g thousand per second", n/1e3)
+	}
+	return fmt.Sprintf("%.0f per second", n)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math/bits"
 	"strings"
 	"time"
 
@@ -11,51 +12,44 @@ import (
 	"pianola/traces"
 )
 
-func infoCommand(stdout io.Writer) *cli.Command {
+func infoCommand() *cli.Command {
 	return &cli.Command{
-		Name:         "info",
-		Usage:        "say what a trace holds and which laws made it",
-		UsageText:    "tracegen info FILE",
-		Description:  "Example:\n\n  tracegen info b.trace.zst\n\nEvery byte of the file is read and checked. - is standard input.",
-		OnUsageError: usageError,
+		Name:      "info",
+		Usage:     "say what a trace holds and which laws made it",
+		UsageText: "tracegen info FILE",
+		Description: `Example:
+
+  tracegen info b.trace.zst
+
+Every byte of the file is read and checked. FILE may be -, standard input.`,
 		Action: func(c *cli.Context) error {
-			path, err := oneFile(c)
-			if err != nil {
-				return err
-			}
-			r, err := traces.Open(path)
+			r, err := openTrace(c)
 			if err != nil {
 				return err
 			}
 			defer r.Close()
-			var b traces.Block
-			var bounds phaseBounds
-			for err = r.NextBlock(&b); err == nil; err = r.NextBlock(&b) {
-				bounds.add(&b)
-			}
-			if err != io.EOF {
+			keys := keyRanges{}
+			totals, err := readAll(r, keys.add)
+			if err != nil {
 				return err
 			}
-			return info(stdout, r, &bounds)
+			return info(c.App.Writer, r, totals, keys)
 		},
 	}
 }
 
-// phaseBounds are the key numbers that a trace touches.
-type phaseBounds struct{ keys map[int][2]uint64 }
+// keyRanges holds the least and the greatest key number of each phase.
+type keyRanges map[int][2]uint64
 
-func (p *phaseBounds) add(b *traces.Block) {
-	if p.keys == nil {
-		p.keys = map[int][2]uint64{}
-	}
-	span, seen := p.keys[b.Phase]
-	for _, k := range b.Keys {
+func (k keyRanges) add(b *traces.Block) {
+	span, seen := k[b.Phase]
+	for _, key := range b.Keys {
 		if !seen {
-			span, seen = [2]uint64{k, k}, true
+			span, seen = [2]uint64{key, key}, true
 		}
-		span[0], span[1] = min(span[0], k), max(span[1], k)
+		span[0], span[1] = min(span[0], key), max(span[1], key)
 	}
-	p.keys[b.Phase] = span
+	k[b.Phase] = span
 }
 
 // lines prints aligned names and values and keeps the first error.
@@ -64,41 +58,60 @@ type lines struct {
 	err error
 }
 
+// nameWidth is the width of the names at the left.
+const nameWidth = 12
+
 func (l *lines) add(name, format string, args ...any) {
 	if l.err == nil {
-		_, l.err = fmt.Fprintf(l.w, "%-12s %s\n", name, fmt.Sprintf(format, args...))
+		_, l.err = fmt.Fprintf(l.w, "%-*s %s\n", nameWidth, name, fmt.Sprintf(format, args...))
 	}
 }
 
-func info(w io.Writer, r *traces.Reader, bounds *phaseBounds) error {
+func info(w io.Writer, r *traces.Reader, totals *traces.Totals, keys keyRanges) error {
 	h := r.Header()
-	totals, _ := r.Totals()
 	l := &lines{w: w}
 	l.add("trace", "%s", r.Path())
 	l.add("digest", "%x", totals.Digest)
 	l.add("format", "%d, written by tracegen %s (%s), ticks of %v", h.FormatVersion, h.ToolVersion, h.Generator, h.Tick)
 	l.add("seed", "%d", h.Seed)
 	l.add("table", "%s", h.Table)
-	l.add("keys", "prefix %q, %s, at least %d digits; first free key number %d", h.Keys.Prefix, h.Keys.Order, h.Keys.Padding, totals.FirstFreeKey)
-	record := uint64(h.Fields.Count) * uint64(h.Fields.Length.Max())
-	l.add("records", "%d of %d fields (%s0…), %s bytes each: %d bytes of values", h.Records, h.Fields.Count, h.Fields.Prefix, h.Fields.Length, h.Records*record)
+	l.add("keys", "prefix %q, %s, at least %s; first free key number %d",
+		h.Keys.Prefix, h.Keys.Order, counted(uint64(h.Keys.Padding), "digit"), totals.FirstFreeKey)
+	l.add("records", "%d of %s (%s), %s bytes each%s", h.Records, counted(uint64(h.Fields.Count), "field"), fieldNames(h), h.Fields.Length, valueBytes(h))
 	for i := range h.Phases {
-		phaseInfo(l, &h.Phases[i], &totals.Phases[i], bounds.keys[i], h.Tick)
+		phaseInfo(l, &h.Phases[i], &totals.Phases[i], keys[i], h.Tick)
 	}
 	for _, hint := range h.Hints {
 		l.add("hint", "%s=%s", hint.Name, hint.Value)
 	}
-	l.add("spec", "%s", strings.ReplaceAll(strings.TrimSuffix(h.Spec, "\n"), "\n", "\n             "))
+	l.add("spec", "%s", strings.ReplaceAll(strings.TrimSuffix(h.Spec, "\n"), "\n", "\n"+strings.Repeat(" ", nameWidth+1)))
 	return l.err
+}
+
+func fieldNames(h *traces.Header) string {
+	first, last := h.Fields.Name(0), h.Fields.Name(h.Fields.Count-1)
+	if first == last {
+		return first
+	}
+	return first + " to " + last
+}
+
+// valueBytes says how large the values of all records are, unless no 64 bits
+// hold that.
+func valueBytes(h *traces.Header) string {
+	over, bytes := bits.Mul64(h.Records, uint64(h.Fields.Count)*uint64(h.Fields.Length.Max()))
+	if over > 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %d bytes of values", bytes)
 }
 
 func phaseInfo(l *lines, p *traces.Phase, t *traces.PhaseTotal, keys [2]uint64, tick time.Duration) {
 	pace := "unpaced"
 	if p.Paced {
-		length := time.Duration(t.LastDue) * tick
-		pace = fmt.Sprintf("%s, over %v", p.Arrivals, length)
+		pace = fmt.Sprintf("%s, the last one due at %v", p.Arrivals, time.Duration(t.LastDue)*tick)
 	}
-	l.add("phase "+p.Name, "%d operations, %s", t.Count(), pace)
+	l.add("phase "+p.Name, "%s, %s", counted(t.Count(), "operation"), pace)
 	if t.Count() == 0 {
 		return
 	}
@@ -111,11 +124,20 @@ func phaseInfo(l *lines, p *traces.Phase, t *traces.PhaseTotal, keys [2]uint64, 
 			l.add("", "%-16s %d, a share of %.4f (stated %s)", k, n, float64(n)/float64(t.Count()), stated[k])
 		}
 	}
-	l.add("", "keys: %s; key numbers %d to %d", p.KeyLaw, keys[0], keys[1])
+	l.add("", "keys: %s", p.KeyLaw)
+	l.add("", "key numbers drawn: %d to %d", keys[0], keys[1])
 	if p.ScanLaw != "" {
 		l.add("", "scan lengths: %s", p.ScanLaw)
 	}
 	if t.Ops[traces.Insert] > 0 && p.VisibilityOps > 0 {
-		l.add("", "an insert is read by operations more than %d behind it", p.VisibilityOps)
+		l.add("", "an insert is read only by operations more than %d behind it", p.VisibilityOps)
 	}
+}
+
+// counted returns a number and the noun of what is counted.
+func counted(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
