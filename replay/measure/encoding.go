@@ -42,6 +42,15 @@ func (h *Histogram) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
+// HDR returns the buckets in the V2 compressed encoding of HdrHistogram in
+// base64, values in nanoseconds. An empty or nil Histogram has one as well.
+func (h *Histogram) HDR() ([]byte, error) {
+	if h == nil {
+		return hdrhistogram.NewPacked(1, histogramMax, phaseFigures).Encode()
+	}
+	return h.encode()
+}
+
 func (h *Histogram) encode() ([]byte, error) {
 	if h.packed != nil {
 		return h.packed.Encode()

@@ -142,3 +142,23 @@ func FuzzHistogram(f *testing.F) {
 		}
 	})
 }
+
+func TestHDRIsReadByTheLibrary(t *testing.T) {
+	some := newHistogram(intervalFigures)
+	for i := range 1000 {
+		some.Record(time.Duration(i) * time.Millisecond)
+	}
+	for name, h := range map[string]*Histogram{"nil": nil, "empty": NewHistogram(), "empty and packed": NewHistogram().Packed(), "some": some, "packed": some.Packed()} {
+		encoded, err := h.HDR()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		back, err := hdrhistogram.Decode(encoded)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if uint64(back.TotalCount()) != h.Count() {
+			t.Errorf("%s: %d values, want %d", name, back.TotalCount(), h.Count())
+		}
+	}
+}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"pianola/bindings"
 	"pianola/replay/measure"
 )
@@ -30,44 +28,12 @@ func TestResultFileRoundTrip(t *testing.T) {
 		if got := render(t, "json", back); got != text {
 			t.Errorf("%s: read and written again:\n%s\nwant\n%s", name, got, text)
 		}
-		for _, form := range []string{"text", "ycsb"} {
+		for _, form := range Names() {
 			if name == "nothing" && form == "ycsb" {
 				continue
 			}
 			if got, want := render(t, form, back), render(t, form, r); got != want {
 				t.Errorf("%s: the %s report of what was read:\n%s\nwant\n%s", name, form, got, want)
-			}
-		}
-	}
-}
-
-// A reader that knows nothing of this project finds the same percentiles.
-func TestJSONPercentilesOfARamp(t *testing.T) {
-	var result struct {
-		Phases []struct {
-			Kinds []struct {
-				Response, Service struct {
-					Count, Min_ns, Max_ns int64
-					HDR                   string
-				}
-			}
-		}
-	}
-	if err := json.Unmarshal([]byte(render(t, "json", ramp())), &result); err != nil {
-		t.Fatal(err)
-	}
-	k := &result.Phases[0].Kinds[0]
-	if k.Response.Count != 100_000 || k.Response.Min_ns != 1000 || k.Response.Max_ns != 100_000_000 {
-		t.Errorf("count %d, min %d, max %d", k.Response.Count, k.Response.Min_ns, k.Response.Max_ns)
-	}
-	for name, encoded := range map[string]string{"response": k.Response.HDR, "service": k.Service.HDR} {
-		h, err := hdrhistogram.Decode([]byte(encoded))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for percent, want := range map[float64]float64{50: 50_000, 90: 90_000, 95: 95_000, 99: 99_000, 99.9: 99_900, 99.99: 99_990} {
-			if got := float64(h.ValueAtQuantile(percent)) / 1000; math.Abs(got-want)/want > 0.001 {
-				t.Errorf("%s p%v is %v µs, want %v", name, percent, got, want)
 			}
 		}
 	}
@@ -117,7 +83,7 @@ func TestReadRefuses(t *testing.T) {
 		{"null for a number", replaced(`"slots": 1024`, `"slots": null`), "settings.slots: null where there must be a value"},
 		{"a number too great", replaced(`"seed": 1`, `"seed": 18446744073709551616`), "trace.seed: json: cannot unmarshal number"},
 		{"a negative count", replaced(`"records": 1000`, `"records": -1`), "trace.records: json: cannot unmarshal number -1"},
-		{"an object for a list", replaced(`"intervals": []`, `"intervals": {}`), "phases[0].intervals: a list expected, not {"},
+		{"an object for a list", replaced(`"intervals": [`, `"intervals": {`), "phases[0].intervals: a list expected, not {"},
 		{"a time", replaced(`2026-03-04T`, `2026-13-04T`), "started: "},
 		{"counts that don't add up", replaced(`"offered": 1`, `"offered": 2`), "phases[0].kinds[0].counts: 2 ops offered, but 1 completed, failed, censored, dropped or unsent"},
 		{"counts that don't fit", replaced("\"offered\": 1,\n            \"completed\": 1,\n            \"failed\": 0", "\"offered\": 1, \"completed\": 0, \"failed\": 1"),
@@ -159,6 +125,15 @@ func TestReadRefusesMissingHistograms(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "phases[0].kinds[0]."+field+": missing") {
 			t.Errorf("no %s: error %v", field, err)
 		}
+	}
+}
+
+func TestReadRefusesIntervalsWithoutTheirResponse(t *testing.T) {
+	r := single()
+	r.Phases[0].Intervals[0].Kinds[0].Response = nil
+	_, err := Read(strings.NewReader(render(t, "json", r)), "r.json")
+	if want := "phases[0].intervals[0].kinds[0].response: of 0 ops, but 1 are completed"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want it to hold %q", err, want)
 	}
 }
 

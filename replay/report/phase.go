@@ -77,34 +77,20 @@ func (p *page) phaseHead(r *measure.Result, phase *measure.Phase, all *measure.C
 	}
 }
 
-// countRows is the table of what became of the ops.
+// countRows is the table of what became of the ops. Misses have columns only
+// where there are some.
 func countRows(kinds []measure.Kind) [][]string {
-	columns := []struct {
-		label  string
-		count  func(c *measure.Counts) uint64
-		always bool
-	}{
-		{"offered", func(c *measure.Counts) uint64 { return c.Offered }, true},
-		{"completed", func(c *measure.Counts) uint64 { return c.Completed }, true},
-		{"failed", func(c *measure.Counts) uint64 { return c.Failed }, true},
-		{"censored", func(c *measure.Counts) uint64 { return c.Censored }, true},
-		{"dropped", func(c *measure.Counts) uint64 { return c.Dropped }, true},
-		{"unsent", func(c *measure.Counts) uint64 { return c.Unsent }, true},
-		{"expected", func(c *measure.Counts) uint64 { return c.Expected }, false},
-		{"raced", func(c *measure.Counts) uint64 { return c.Raced }, false},
-		{"orphaned", func(c *measure.Counts) uint64 { return c.Orphaned }, false},
-	}
 	rows := [][]string{{"ops"}}
 	for i := range kinds {
 		rows = append(rows, []string{plain(kinds[i].Kind)})
 	}
-	for _, column := range columns {
-		if !column.always && column.count(&kinds[len(kinds)-1].Counts) == 0 {
+	for _, column := range countColumns {
+		if column.miss && column.of(&kinds[len(kinds)-1].Counts) == 0 {
 			continue
 		}
 		rows[0] = append(rows[0], column.label)
 		for i := range kinds {
-			rows[i+1] = append(rows[i+1], fmt.Sprint(column.count(&kinds[i].Counts)))
+			rows[i+1] = append(rows[i+1], fmt.Sprint(column.of(&kinds[i].Counts)))
 		}
 	}
 	return rows

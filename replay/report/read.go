@@ -220,6 +220,14 @@ func check(r *measure.Result) error {
 				return fmt.Errorf("phases[%d].kinds[%d].%w", i, j, err)
 			}
 		}
+		for j := range r.Phases[i].Intervals {
+			for n, k := range r.Phases[i].Intervals[j].Kinds {
+				if k.Response.Count() != k.Counts.Completed {
+					return fmt.Errorf("phases[%d].intervals[%d].kinds[%d].response: of %d ops, but %d are completed",
+						i, j, n, k.Response.Count(), k.Counts.Completed)
+				}
+			}
+		}
 	}
 	return nil
 }

@@ -36,6 +36,9 @@ func reporters() []Reporter {
 		{Name: "text", Summary: "for people: verdict, percentiles, counts and circumstances", Write: writeText},
 		{Name: "ycsb", Summary: "the lines that YCSB prints, of one phase", Write: writeYCSB, notice: noticeYCSB},
 		{Name: "json", Summary: "the result file itself", Write: writeJSON},
+		{Name: "hdr", Summary: "an interval log for the tools of HdrHistogram", Write: writeHDR, notice: noticeHDR},
+		{Name: "csv", Summary: "one table of all phases and intervals, times in ns", Write: writeCSV},
+		{Name: "bench", Summary: "lines that Go's benchstat compares", Write: writeBench, notice: noticeBench},
 	}
 }
 

@@ -54,12 +54,37 @@ func golden(t *testing.T, name, got string) {
 func TestGolden(t *testing.T) {
 	for name, r := range results() {
 		t.Run(name, func(t *testing.T) {
-			golden(t, name+".text", render(t, "text", r))
-			ycsb, err := ByName("ycsb")
+			for _, form := range []string{"text", "ycsb", "csv", "bench"} {
+				reporter, err := ByName(form)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := render(t, form, r)
+				if form == "ycsb" {
+					got += "(stderr) " + reporter.Notice(r) + "\n"
+				}
+				golden(t, name+"."+form, got)
+			}
+		})
+	}
+}
+
+// Logs are compared by what is in them, since their compressed histograms may
+// be compressed in other ways.
+func TestGoldenLogs(t *testing.T) {
+	for name, r := range results() {
+		t.Run(name, func(t *testing.T) {
+			path, text := filepath.Join("testdata", name+".hdr"), render(t, "hdr", r)
+			if *rewrite {
+				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+".ycsb", render(t, "ycsb", r)+"(stderr) "+ycsb.Notice(r)+"\n")
+			sameLog(t, text, string(want))
 		})
 	}
 }
@@ -98,7 +123,7 @@ func TestByNameListsTheForms(t *testing.T) {
 		}
 	}
 	_, err := ByName("xml")
-	if err == nil || err.Error() != `unknown report format "xml", known are text, ycsb, json` {
+	if err == nil || err.Error() != `unknown report format "xml", known are text, ycsb, json, hdr, csv, bench` {
 		t.Errorf("error %v", err)
 	}
 }
@@ -133,15 +158,21 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 	}
 }
 
-func TestOnlyYCSBHasANotice(t *testing.T) {
-	for _, name := range Names() {
+// A form that leaves out ops or figures says so beside the report.
+func TestNotices(t *testing.T) {
+	for name, want := range map[string]string{
+		"text": "", "json": "", "csv": "",
+		"ycsb":  "200 of 10000 ops are left out of its percentiles (200 failed)",
+		"hdr":   "not in its response times, as they were not completed, are 200 of 10000 ops of phase run (200 failed)",
+		"bench": "left out, as they fall on ops that were not completed, are p99 p99.9 p99.99 max of READ",
+	} {
 		reporter, err := ByName(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		notice := reporter.Notice(failing())
-		if (notice != "") != (name == "ycsb") || strings.Contains(notice, "\n") {
-			t.Errorf("%s: notice %q", name, notice)
+		if (notice != "") != (want != "") || !strings.Contains(notice, want) || strings.Contains(notice, "\n") {
+			t.Errorf("%s: notice %q, want %q in it", name, notice, want)
 		}
 	}
 }
@@ -149,24 +180,34 @@ func TestOnlyYCSBHasANotice(t *testing.T) {
 // Reports of figures that no run can have must not fail: a result file may
 // have been written by anybody.
 func TestReportsTakeAnyFigure(t *testing.T) {
-	// What was read back has small histograms, which are fast to merge.
-	r, err := Read(strings.NewReader(render(t, "json", failing())), "failing")
-	if err != nil {
-		t.Fatal(err)
-	}
-	extremes(reflect.ValueOf(r).Elem(), func(field reflect.Value) {
-		for _, name := range []string{"text", "ycsb"} {
-			reporter, err := ByName(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			// The name of the phase is needed, so ycsb may refuse.
-			if err := reporter.Write(io.Discard, r); err != nil && !strings.Contains(err.Error(), "has phases") {
-				t.Errorf("%s report with %v: %v", name, field, err)
-			}
-			reporter.Notice(r)
+	for _, c := range []struct {
+		r     *measure.Result
+		forms []string
+	}{
+		{failing(), []string{"text", "ycsb", "csv", "bench"}},
+		{single(), []string{"hdr"}}, // which takes its time to encode histograms
+	} {
+		// What was read back has small histograms, which are fast to merge.
+		r, err := Read(strings.NewReader(render(t, "json", c.r)), "any")
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		intervals := &r.Phases[0].Intervals
+		*intervals = (*intervals)[:1]
+		extremes(reflect.ValueOf(r).Elem(), func(field reflect.Value) {
+			for _, name := range c.forms {
+				reporter, err := ByName(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// The name of the phase is needed, so ycsb may refuse.
+				if err := reporter.Write(io.Discard, r); err != nil && !strings.Contains(err.Error(), "has phases") {
+					t.Errorf("%s report with %v: %v", name, field, err)
+				}
+				reporter.Notice(r)
+			}
+		})
+	}
 }
 
 // extremes sets each number and text inside v to what is far from usual, in

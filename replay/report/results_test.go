@@ -14,68 +14,6 @@ const (
 	ms = time.Millisecond
 )
 
-// fate is what became of one op.
-type fate struct {
-	kind               string
-	wait, lag, service time.Duration
-	// outcome is empty for a completed op, or failed, censored, dropped,
-	// unsent, or expected for a miss that counts as completed.
-	outcome string
-	class   bindings.Class
-}
-
-// record adds the fate of one op to the phase.
-func record(p *measure.Phase, f fate) {
-	k := kindOf(p, f.kind)
-	c := &k.Counts
-	c.Offered++
-	switch f.outcome {
-	case "dropped":
-		c.Dropped++
-		return
-	case "unsent":
-		c.Unsent++
-		return
-	case "censored":
-		c.Censored++
-	case "failed":
-		c.Failed++
-		failedClass(k, f.class).Record(f.wait + f.lag + f.service)
-	default:
-		c.Completed++
-		k.Response.Record(f.wait + f.lag + f.service)
-		k.Service.Record(f.service)
-		if f.outcome == "expected" {
-			c.Expected++
-		}
-	}
-	k.Wait.Record(f.wait)
-	k.Lag.Record(f.lag)
-}
-
-func kindOf(p *measure.Phase, name string) *measure.Kind {
-	for i := range p.Kinds {
-		if p.Kinds[i].Kind == name {
-			return &p.Kinds[i]
-		}
-	}
-	p.Kinds = append(p.Kinds, measure.Kind{
-		Kind:     name,
-		Response: measure.NewHistogram(), Service: measure.NewHistogram(), Wait: measure.NewHistogram(), Lag: measure.NewHistogram(),
-	})
-	return &p.Kinds[len(p.Kinds)-1]
-}
-
-func failedClass(k *measure.Kind, class bindings.Class) *measure.Histogram {
-	for i := range k.Failed {
-		if k.Failed[i].Class == class.String() {
-			return k.Failed[i].Response
-		}
-	}
-	k.Failed = append(k.Failed, measure.FailedClass{Class: class.String(), Response: measure.NewHistogram()})
-	return k.Failed[len(k.Failed)-1].Response
-}
-
 // newResult returns what all results of these tests have in common, around the
 // given phases, each judged.
 func newResult(phases ...measure.Phase) *measure.Result {
@@ -101,6 +39,9 @@ func newResult(phases ...measure.Phase) *measure.Result {
 			Pacer: measure.Pacer{Method: "clock_nanosleep", Margin: 150 * µs, Budget: 1},
 		},
 		Phases: phases,
+	}
+	for i := range r.Phases {
+		settle(&r.Phases[i])
 	}
 	judge(r)
 	return r
@@ -146,10 +87,6 @@ func healthy() *measure.Result {
 	for i := range 10_000 {
 		record(&p, usual(i))
 	}
-	second := measure.NewHistogram()
-	second.Record(450 * µs)
-	p.Intervals = []measure.Interval{{Length: 10 * time.Second, Due: 10_000, Kinds: []measure.IntervalKind{
-		{Kind: "READ", Counts: measure.Counts{Completed: 1}, Response: second}}}}
 	return newResult(p)
 }
 
@@ -212,8 +149,8 @@ func saturated() *measure.Result {
 			free[next] = decided
 			next = (next + 1) % slots
 		}
-		record(&p, f)
 		decided = min(decided, due+deadline)
+		recordAt(&p, f, due, decided)
 		if due <= p.Schedule/2 && decided > p.Schedule/2 {
 			half++
 		}
@@ -252,6 +189,7 @@ func closedLoop() *measure.Result {
 // interrupted ended after 3 of 10 s.
 func interrupted() *measure.Result {
 	p := pacedPhase(10)
+	p.NotReached, p.Length = 7000, 3*time.Second
 	for i := range 3000 {
 		f := usual(i)
 		if i > 2995 {
@@ -259,7 +197,6 @@ func interrupted() *measure.Result {
 		}
 		record(&p, f)
 	}
-	p.NotReached, p.Length = 7000, 3*time.Second
 	p.Digest = measure.Digest{Status: measure.DigestPartial, Chunks: 0, Of: 1}
 	r := newResult(p)
 	r.Partial, r.Trace.Confirmed, r.Trace.Digest = true, false, ""

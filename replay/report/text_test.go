@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,31 +41,7 @@ func parse(t *testing.T, number, unit string) time.Duration {
 	return time.Duration(math.Round(x * float64(size)))
 }
 
-// Every percentile of 1 µs … 100000 µs is its exact rank, in three digits.
-func TestTextPercentilesOfARamp(t *testing.T) {
-	lines := strings.Split(render(t, "text", ramp()), "\n")
-	want := map[string]time.Duration{
-		"p50": 50_000 * µs, "p90": 90_000 * µs, "p95": 95_000 * µs, "p99": 99_000 * µs, "p99.9": 99_900 * µs, "p99.99": 99_990 * µs, "max": 100_000 * µs,
-	}
-	for _, table := range []string{"response", "service"} {
-		i := slices.IndexFunc(lines, func(s string) bool { return strings.HasPrefix(s, "  "+table+" ") && strings.Contains(s, "p50") })
-		if i < 0 {
-			t.Fatalf("no table of %s in\n%s", table, strings.Join(lines, "\n"))
-		}
-		labels, cells := strings.Fields(lines[i])[1:], strings.Fields(lines[i+1])[1:]
-		if len(labels) != len(want) || len(cells) != 2*len(labels) {
-			t.Fatalf("%d labels, %d cells: %s", len(labels), len(cells), lines[i+1])
-		}
-		for j, label := range labels {
-			got := parse(t, cells[2*j], cells[2*j+1])
-			if diff := math.Abs(float64(got-want[label])) / float64(want[label]); diff > 0.0015 {
-				t.Errorf("%s %s is %v, want %v", table, label, got, want[label])
-			}
-		}
-	}
-}
-
-func TestCell(t *testing.T) {
+func TestFormatQuantile(t *testing.T) {
 	value := 1230 * µs
 	for _, c := range []struct {
 		q         measure.Q
@@ -87,7 +62,7 @@ func TestCell(t *testing.T) {
 		{measure.Max, measure.Quantile{Value: value, Above: "dropped"}, 50, "> 1.23 ms (dropped)"},
 		{measure.Max, measure.Quantile{Above: "failed"}, 0, "> n/a (failed)"},
 	} {
-		if got := cell(c.q, c.v, c.completed); got != c.want {
+		if got := FormatQuantile(c.q, c.v, c.completed); got != c.want {
 			t.Errorf("quantile %d, %+v prints as %q, want %q", c.q, c.v, got, c.want)
 		}
 	}

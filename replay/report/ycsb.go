@@ -43,12 +43,6 @@ var statuses = []struct {
 	{"SERVICE_UNAVAILABLE", []bindings.Class{bindings.Overloaded, bindings.Unavailable}},
 }
 
-// ycsbPercentiles are those that YCSB prints if not told otherwise.
-var ycsbPercentiles = []struct {
-	label string
-	q     measure.Q
-}{{"50th", measure.P50}, {"95th", measure.P95}, {"99th", measure.P99}}
-
 // writeYCSB writes the lines of one phase.
 func writeYCSB(w io.Writer, r *measure.Result) error {
 	phase, err := ycsbPhase(r)
@@ -96,22 +90,10 @@ func noticeYCSB(r *measure.Result) string {
 	if err != nil {
 		return ""
 	}
-	all := measure.Counts{}
-	for i := range phase.Kinds {
-		all.Add(phase.Kinds[i].Counts)
-	}
-	var why []string
-	for _, left := range []struct {
-		ops  uint64
-		name string
-	}{{all.Failed, "failed"}, {all.Censored, "censored"}, {all.Dropped, "dropped"}, {all.Unsent, "unsent"}} {
-		if left.ops > 0 {
-			why = append(why, fmt.Sprintf("%d %s", left.ops, left.name))
-		}
-	}
-	out := fmt.Sprintf("ycsb report of phase %s: %d of %d ops are left out of its percentiles", plain(phase.Name), all.Offered-all.Completed, all.Offered)
-	if len(why) > 0 {
-		out += " (" + strings.Join(why, ", ") + ")"
+	left, all, why := leftOut(phase)
+	out := fmt.Sprintf("ycsb report of phase %s: %d of %d ops are left out of its percentiles", plain(phase.Name), left, all)
+	if why != "" {
+		out += " (" + why + ")"
 	}
 	if phase.Verdict.Word != "" {
 		out += "; verdict " + plain(phase.Verdict.Word)
@@ -119,28 +101,12 @@ func noticeYCSB(r *measure.Result) string {
 	if phase.KeyLaw != "" {
 		out += "; keys " + plain(phase.KeyLaw)
 	}
-	for _, flaw := range []struct {
-		is   bool
-		name string
-	}{
-		{r.Void != "", "VOID: " + plain(r.Void)},
-		{phase.Digest.Status == measure.DigestMismatch, "DIGEST MISMATCH"},
-		{r.Partial, "PARTIAL: interrupted"},
-		{!phase.Paced, "CLOSED LOOP: service time and maximum throughput, not response under load"},
-	} {
-		if flaw.is {
-			out += "; " + flaw.name
-		}
-	}
-	return out
+	return strings.Join(append([]string{out}, caveats(r, phase)...), "; ")
 }
 
 // ycsbPhase returns the phase to report.
 func ycsbPhase(r *measure.Result) (*measure.Phase, error) {
-	name := "run"
-	if r.Settings.Phase == traces.LoadPhase {
-		name = traces.LoadPhase
-	}
+	name := headline(r)
 	var known []string
 	for i := range r.Phases {
 		if r.Phases[i].Name == name {
@@ -178,8 +144,10 @@ func ycsbTimes(out *bytes.Buffer, name string, h *measure.Histogram) {
 	fmt.Fprintf(out, "[%s], AverageLatency(us), %s\n", name, javaDouble(h.Mean()/µs))
 	fmt.Fprintf(out, "[%s], MinLatency(us), %d\n", name, h.Min().Microseconds())
 	fmt.Fprintf(out, "[%s], MaxLatency(us), %d\n", name, h.Max().Microseconds())
-	for _, p := range ycsbPercentiles {
-		fmt.Fprintf(out, "[%s], %sPercentileLatency(us), %d\n", name, p.label, h.Quantile(p.q).Value.Microseconds())
+	for _, column := range columns {
+		if column.ycsb != "" {
+			fmt.Fprintf(out, "[%s], %sPercentileLatency(us), %d\n", name, column.ycsb, h.Quantile(column.q).Value.Microseconds())
+		}
 	}
 }
 
