@@ -22,6 +22,8 @@ type phaseProgress struct {
 	clock    Clock
 	recorder *measure.Recorder
 	ops      uint64
+	paced    bool
+	slots    []*slot
 }
 
 // Progress is how far a run has come.
@@ -31,7 +33,8 @@ type Progress struct {
 	Elapsed time.Duration
 	Counts  measure.Counts
 	// Ops is the number of ops of the phase, 0 if it isn't known yet.
-	Ops uint64
+	Ops  uint64
+	Live measure.Live
 }
 
 // Progress returns how far the run has come, false before its first phase. It
@@ -41,7 +44,17 @@ func (r *Runner) Progress() (Progress, bool) {
 	if p == nil {
 		return Progress{}, false
 	}
-	return Progress{Phase: p.name, Elapsed: p.clock.Now() - p.start, Counts: p.recorder.Progress().Counts, Ops: p.ops}, true
+	out := Progress{Phase: p.name, Elapsed: p.clock.Now() - p.start, Counts: p.recorder.Progress().Counts, Ops: p.ops}
+	for _, s := range p.slots {
+		if stateOf(s.state.Load()) == inFlight {
+			out.Live.InFlight++
+		}
+	}
+	out.Live.Paced = p.paced
+	out.Live.Started = out.Counts.Completed + out.Counts.Failed + out.Counts.Censored + out.Live.InFlight
+	// Without the figures of the last interval the rest is still worth showing.
+	_ = p.recorder.SetLive(&out.Live, out.Elapsed)
+	return out, true
 }
 
 func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
@@ -94,7 +107,7 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	if o, ok := r.Binding.(bindings.PhaseObserver); ok {
 		o.PhaseStarts(phase.Name, p.start)
 	}
-	r.progress.Store(&phaseProgress{phase.Name, p.start, r.Clock, p.recorder, out.Ops})
+	r.progress.Store(&phaseProgress{phase.Name, p.start, r.Clock, p.recorder, out.Ops, p.paced, r.slots})
 	hung := r.exec.run(p)
 	after := r.readHealth()
 	interrupted := p.stop.Load() && !p.stuck.Load() && !p.aborted.Load()

@@ -627,3 +627,34 @@ func TestOverloadPoliciesDecideWhatFindsNoSlotWhenItIsDue(t *testing.T) {
 		}
 	}
 }
+
+func TestProgressTellsOfTheLastInterval(t *testing.T) {
+	for _, pipelined := range []bool{false, true} {
+		h, ops := tenSeconds()
+		var b replaytest.Pipelined
+		b.Answer = func(context.Context, *bindings.Op) error {
+			time.Sleep(20 * time.Millisecond)
+			return nil
+		}
+		r := runner(t, &b.Binding, h, ops)
+		if pipelined {
+			r.Binding = &b
+		}
+		r.Slots = 100
+		bubble(t, func(ctx context.Context) {
+			r.Clock = replaytest.NewClock()
+			var at replay.Progress
+			time.AfterFunc(3505*time.Millisecond, func() { at, _ = r.Progress() })
+			if _, err := r.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			l := at.Live
+			if at.Phase != "run" || at.Ops != 10_000 || at.Counts.Offered != 3501 && at.Counts.Offered != 3500 || at.Counts.Offered-at.Counts.Completed != l.InFlight {
+				t.Errorf("pipelined %v: %+v", pipelined, at)
+			}
+			if !l.Paced || l.InFlight < 19 || l.InFlight > 21 || l.Window != time.Second || l.Completed != 1000 || !within(l.P99.Value, 20*time.Millisecond, 200*time.Microsecond) || l.WaitP99 != 0 || l.LagP99 != 0 {
+				t.Errorf("pipelined %v: %+v", pipelined, l)
+			}
+		})
+	}
+}

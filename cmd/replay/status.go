@@ -17,12 +17,13 @@ func statusText(r *replay.Runner) string {
 	if !ok {
 		return ""
 	}
-	return progressText(p, measure.Live{})
+	return progressText(p)
 }
 
 // progressText puts first what a narrow terminal should show: how far the phase
 // has come, and the times of the last interval. Totals of the phase follow.
-func progressText(p replay.Progress, l measure.Live) string {
+func progressText(p replay.Progress) string {
+	l := p.Live
 	var parts []string
 	if p.Ops > 0 {
 		parts = append(parts, fmt.Sprintf("%d%%", 100*min(p.Counts.Offered, p.Ops)/p.Ops))

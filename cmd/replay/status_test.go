@@ -43,7 +43,8 @@ func TestProgressText(t *testing.T) {
 			measure.Live{Paced: true, Started: 2000, InFlight: 1000, Window: time.Second, P50: measure.Quantile{None: true}, P99: measure.Quantile{None: true}},
 			"phase run, 2s: 50%, 2s left, response p50 n/a p99 n/a, wait p99 0 ns, lag p99 0 ns, 1000 in flight, 2000 offered, 2000 started, 1000 completed, 0 per second"},
 	} {
-		if got := progressText(c.p, c.l); got != c.want {
+		c.p.Live = c.l
+		if got := progressText(c.p); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}

@@ -19,9 +19,10 @@ type intervalRecord struct {
 	kinds [traces.KindLimit]*intervalKindRecord
 }
 
+// intervalKindRecord counts one kind. Wait and lag are for Live alone.
 type intervalKindRecord struct {
-	counts   Counts
-	response *Histogram
+	counts              Counts
+	response, wait, lag *Histogram
 }
 
 // openIntervals are the intervals of a stripe that ops may still be decided in.
@@ -46,10 +47,14 @@ func (o *openIntervals) record(s *Sample, response time.Duration) {
 	}
 	k := o.newest.kinds[s.Kind]
 	if k == nil {
-		k = &intervalKindRecord{response: newHistogram(intervalFigures)}
+		k = &intervalKindRecord{response: newHistogram(intervalFigures), wait: newHistogram(intervalFigures), lag: newHistogram(intervalFigures)}
 		o.newest.kinds[s.Kind] = k
 	}
 	k.counts.count(s.Outcome)
+	if s.Outcome.Started() {
+		k.wait.Record(s.Ready - s.Due)
+		k.lag.Record(s.Start - s.Ready)
+	}
 	if s.Outcome < Failed {
 		k.response.Record(response)
 	}
@@ -71,6 +76,45 @@ func (o *openIntervals) take(limit int64) map[int64]*intervalRecord {
 		}
 	}
 	return out
+}
+
+// SetLive fills in the figures of the last whole interval before now.
+func (r *Recorder) SetLive(l *Live, now time.Duration) error {
+	last := int64(now/intervalLength) - 1
+	if last < 0 {
+		return nil
+	}
+	var counts Counts
+	response, wait, lag := newHistogram(intervalFigures), newHistogram(intervalFigures), newHistogram(intervalFigures)
+	for i := range r.stripes {
+		if err := r.stripes[i].addInterval(last, &counts, response, wait, lag); err != nil {
+			return err
+		}
+	}
+	l.SetWindow(intervalLength, counts, response, wait, lag)
+	return nil
+}
+
+// addInterval adds what the stripe recorded of one interval.
+func (p *stripe) addInterval(i int64, counts *Counts, response, wait, lag *Histogram) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rec := p.open.records[i]
+	if rec == nil {
+		return nil
+	}
+	for _, k := range rec.kinds {
+		if k == nil {
+			continue
+		}
+		counts.Add(k.counts)
+		for _, pair := range [][2]*Histogram{{response, k.response}, {wait, k.wait}, {lag, k.lag}} {
+			if err := pair[0].Merge(pair[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // intervals are those that are over, encoded. Each spans 1 << fold recorded ones.
