@@ -122,17 +122,8 @@ func FuzzDecodeBlock(f *testing.F) {
 		if err := checkBlock(&b, testHeader()); err != nil {
 			t.Fatalf("a block that was read can't be written: %v", err)
 		}
-		var second Block
-		if err := again.decode(again.encode(&b, b.Phase == 1), testHeader(), &second); err != nil {
-			t.Fatal(err)
-		}
-		var x, y Op
-		for i := range b.Len() {
-			b.Op(i, &x)
-			second.Op(i, &y)
-			if x != y {
-				t.Fatalf("op %d: %+v, then %+v", i, x, y)
-			}
+		if second := again.encode(&b, b.Phase == 1); !bytes.Equal(second, field) {
+			t.Fatalf("%x was read, its ops are written %x", field, second)
 		}
 	})
 }

@@ -59,15 +59,16 @@ func decodeHeader(field []byte) (*Header, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A later version may mean anything by the rest.
+	if v := versionOf(body); v > FormatVersion {
+		return nil, fmt.Errorf("%w: %d; this program reads versions up to %d", ErrVersion, v, FormatVersion)
+	}
+	if err := checkHeaderCounts(body); err != nil {
+		return nil, err
+	}
 	var msg tracev1.Header
-	if err := proto.Unmarshal(body, &msg); err != nil {
+	if err := unmarshal(body, &msg); err != nil {
 		return nil, broken(invHeader, "malformed header: %v", err)
-	}
-	if msg.FormatVersion > FormatVersion {
-		return nil, fmt.Errorf("%w: %d; this program reads versions up to %d", ErrVersion, msg.FormatVersion, FormatVersion)
-	}
-	if len(msg.ProtoReflect().GetUnknown()) > 0 {
-		return nil, broken(invHeader, "unknown fields in the header")
 	}
 	h := &Header{
 		FormatVersion: int(msg.FormatVersion),
@@ -92,7 +93,7 @@ func decodeHeader(field []byte) (*Header, error) {
 			Rate: Rate{p.RateNumerator, p.RateDenominator}, VisibilityOps: p.VisibilityOps,
 		}
 		for _, s := range p.Mix {
-			if s.Kind < 0 || s.Kind >= tracev1.Kind(KindLimit) {
+			if s.Kind <= 0 || s.Kind >= tracev1.Kind(KindLimit) {
 				return nil, broken(invHeader, "unknown kind %d in the mix", s.Kind)
 			}
 			phase.Mix = append(phase.Mix, Share{Kind(s.Kind), s.Share})
@@ -103,6 +104,20 @@ func decodeHeader(field []byte) (*Header, error) {
 		h.Hints = append(h.Hints, Hint{hint.Name, hint.Value})
 	}
 	return h, h.check()
+}
+
+// checkHeaderCounts counts what a header repeats before it is decoded: each
+// repeat takes far more memory than its two bytes or more.
+func checkHeaderCounts(body []byte) error {
+	if phases, hints := repeats(body, headerPhases), repeats(body, headerHints); phases > phasesMax || hints > hintsMax {
+		return broken(invHeader, "%d phases and %d hints", phases, hints)
+	}
+	for phase := range messages(body, headerPhases) {
+		if n := repeats(phase, phaseMix); n >= int(KindLimit) {
+			return broken(invHeader, "mix of %d kinds", n)
+		}
+	}
+	return nil
 }
 
 func decodeSchemes(msg *tracev1.Header, h *Header) error {
@@ -130,23 +145,24 @@ func decodeSchemes(msg *tracev1.Header, h *Header) error {
 	return nil
 }
 
-// phasesMax bounds the number of phases.
-const phasesMax = 1 << 10
-
 // check checks what both a Writer and a Reader require of a header.
 func (h *Header) check() error {
 	switch {
-	case h.Tick < 1:
+	case h.Tick < 1 || h.Tick > dueNsMax:
 		return broken(invHeader, "tick of %d ns", h.Tick)
 	case h.Keys.Padding < 0 || h.Keys.Padding > payload.MaxPadding:
 		return broken(invHeader, "zero padding of %d digits", h.Keys.Padding)
+	case h.Keys.Order > payload.Ordered:
+		return broken(invHeader, "unknown key order %d", h.Keys.Order)
 	case h.Fields.Count < 1 || h.Fields.Count > payload.MaxFields:
 		return broken(invHeader, "%d fields", h.Fields.Count)
 	case h.Fields.Length.Constant < 0 || h.Fields.Length.Constant > payload.MaxValueBytes:
 		return broken(invHeader, "values of %d bytes", h.Fields.Length.Constant)
 	case len(h.Phases) == 0 || len(h.Phases) > phasesMax:
 		return broken(invHeader, "%d phases", len(h.Phases))
-	case h.FirstKey > maxKey || h.Records > maxKey-h.FirstKey:
+	case len(h.Hints) > hintsMax:
+		return broken(invHeader, "%d hints", len(h.Hints))
+	case h.FirstKey > keyMax || h.Records > keyMax-h.FirstKey:
 		return broken(invHeader, "%d records from key number %d on", h.Records, h.FirstKey)
 	}
 	seen := map[string]bool{}
@@ -156,91 +172,31 @@ func (h *Header) check() error {
 			return broken(invHeader, "phase name %q is not a new word of a-z, 0-9 and -", p.Name)
 		}
 		seen[p.Name] = true
-		if p.Rate.Denominator == 0 && p.Rate.Numerator != 0 {
-			return broken(invHeader, "rate %d/0", p.Rate.Numerator)
+		if p.Name == LoadPhase && i > 0 {
+			return broken(invHeader, "phase %s behind phase %s", LoadPhase, h.Phases[0].Name)
+		}
+		if err := p.check(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// footer is the footer of a file as it is used here.
-type footer struct {
-	headerCRC uint32
-	blocks    []blockEntry
-	totals    Totals
-}
-
-// blockEntry locates a block.
-type blockEntry struct {
-	offset  int64
-	size    uint32
-	crc     uint32
-	first   uint64
-	phase   int
-	firstAt uint64
-}
-
-// encodeFooter returns f as the field `footer` of a Trace.
-func encodeFooter(f *footer) ([]byte, error) {
-	msg := &tracev1.Footer{HeaderCrc32C: f.headerCRC, FirstFreeKey: f.totals.FirstFreeKey, Digest: f.totals.Digest[:]}
-	for _, b := range f.blocks {
-		msg.Blocks = append(msg.Blocks, &tracev1.BlockEntry{
-			Offset: uint64(b.offset), Size: b.size, Crc32C: b.crc, FirstOp: b.first, Phase: uint32(b.phase), FirstTick: b.firstAt,
-		})
+func (p *Phase) check() error {
+	switch {
+	case (p.Rate.Numerator == 0) != (p.Rate.Denominator == 0):
+		return broken(invHeader, "rate %d/%d of phase %s", p.Rate.Numerator, p.Rate.Denominator, p.Name)
+	case !p.Paced && (p.Rate != Rate{} || p.Arrivals != ""):
+		return broken(invHeader, "phase %s is unpaced and has arrivals %q of rate %d/%d", p.Name, p.Arrivals, p.Rate.Numerator, p.Rate.Denominator)
+	case p.VisibilityOps > visibilityMax:
+		return broken(invHeader, "phase %s shows inserts %d ops later", p.Name, p.VisibilityOps)
 	}
-	for i := range f.totals.Phases {
-		p := &f.totals.Phases[i]
-		total := &tracev1.PhaseTotal{LastTick: p.LastDue, Digest: p.Digest[:]}
-		for k, ops := range p.Ops {
-			if ops > 0 {
-				total.Kinds = append(total.Kinds, &tracev1.KindTotal{Kind: tracev1.Kind(k), Ops: ops})
-			}
+	last := Kind(0)
+	for _, s := range p.Mix {
+		if !s.Kind.Valid() || s.Kind <= last {
+			return broken(invHeader, "%v behind %v in the mix of phase %s", s.Kind, last, p.Name)
 		}
-		for j := range p.Chunks {
-			total.ChunkDigests = append(total.ChunkDigests, p.Chunks[j][:]...)
-		}
-		msg.Phases = append(msg.Phases, total)
+		last = s.Kind
 	}
-	return proto.MarshalOptions{Deterministic: true}.Marshal(&tracev1.Trace{Footer: msg})
-}
-
-// decodeFooter reads the field `footer` of a Trace.
-func decodeFooter(field []byte, h *Header) (*footer, error) {
-	body, err := unwrap(field, traceFooter)
-	if err != nil {
-		return nil, err
-	}
-	var msg tracev1.Footer
-	if err := proto.Unmarshal(body, &msg); err != nil {
-		return nil, broken(invFooter, "malformed footer: %v", err)
-	}
-	if len(msg.ProtoReflect().GetUnknown()) > 0 || len(msg.Digest) != 32 || len(msg.Phases) != len(h.Phases) {
-		return nil, broken(invFooter, "footer with %d bytes of digest and %d phases, or with unknown fields", len(msg.Digest), len(msg.Phases))
-	}
-	f := &footer{headerCRC: msg.HeaderCrc32C, totals: Totals{FirstFreeKey: msg.FirstFreeKey, Digest: [32]byte(msg.Digest)}}
-	for _, b := range msg.Blocks {
-		if b.Offset > math.MaxInt64 || b.Phase >= uint32(len(h.Phases)) {
-			return nil, broken(invFooter, "block at offset %d of phase %d", b.Offset, b.Phase)
-		}
-		f.blocks = append(f.blocks, blockEntry{int64(b.Offset), b.Size, b.Crc32C, b.FirstOp, int(b.Phase), b.FirstTick})
-	}
-	for _, p := range msg.Phases {
-		total := PhaseTotal{LastDue: p.LastTick}
-		for _, k := range p.Kinds {
-			if k.Kind <= 0 || k.Kind >= tracev1.Kind(KindLimit) || total.Ops[k.Kind] != 0 || k.Ops == 0 || k.Ops > maxKey {
-				return nil, broken(invFooter, "total of %d ops of kind %d", k.Ops, k.Kind)
-			}
-			total.Ops[k.Kind] = k.Ops
-		}
-		count := total.Count()
-		if len(p.Digest) != 32 || uint64(len(p.ChunkDigests)) != (count+BlockOps-1)/BlockOps*32 {
-			return nil, broken(invFooter, "digests of %d and %d bytes for %d ops", len(p.Digest), len(p.ChunkDigests), count)
-		}
-		total.Digest = [32]byte(p.Digest)
-		for c := p.ChunkDigests; len(c) > 0; c = c[32:] {
-			total.Chunks = append(total.Chunks, [32]byte(c))
-		}
-		f.totals.Phases = append(f.totals.Phases, total)
-	}
-	return f, nil
+	return nil
 }

@@ -31,45 +31,61 @@ func NewPhaseDigest(paced bool) *PhaseDigest {
 // five varints.
 const canonicalMax = 1 + 5*binary.MaxVarintLen64
 
+// flushAt is how many bytes are gathered before they are hashed.
+const flushAt = 1 << 13
+
 // Add adds the ops of b.
 func (d *PhaseDigest) Add(b *Block) {
-	const flushAt = 1 << 13
 	if d.buf == nil {
 		d.buf = make([]byte, 0, flushAt+canonicalMax)
 	}
-	var op Op
-	for i := range b.Len() {
-		b.Op(i, &op)
-		d.buf = d.appendOp(d.buf, &op)
-		d.ops++
-		if d.ops == BlockOps {
+	for from := 0; from < b.Len(); {
+		to := min(b.Len(), from+BlockOps-d.ops)
+		d.addOps(b, from, to)
+		if d.ops += to - from; d.ops == BlockOps {
 			d.endChunk()
-		} else if len(d.buf) >= flushAt {
-			d.chunk.Write(d.buf)
-			d.buf = d.buf[:0]
 		}
+		from = to
 	}
 	d.count += uint64(b.Len())
 }
 
-func (d *PhaseDigest) appendOp(dst []byte, op *Op) []byte {
-	dst = append(dst, byte(op.Kind))
-	if d.paced {
-		dst = binary.AppendUvarint(dst, op.Due-d.prevDue)
-		d.prevDue = op.Due
+// addOps adds the ops [from, to) of b to the open chunk.
+func (d *PhaseDigest) addOps(b *Block, from, to int) {
+	buf, prevKey, prevDue := d.buf, d.prevKey, d.prevDue
+	keys := b.Keys[:to]
+	for i := from; i < to; i++ {
+		k := b.Kinds[i]
+		buf = append(buf, byte(k))
+		if d.paced {
+			buf = binary.AppendUvarint(buf, b.Due[i]-prevDue)
+			prevDue = b.Due[i]
+		}
+		buf = binary.AppendVarint(buf, int64(keys[i]-prevKey))
+		prevKey = keys[i]
+		if k == Scan {
+			buf = binary.AppendUvarint(buf, uint64(at(b.ScanLengths, i)))
+		}
+		if kindReads[k] {
+			buf = binary.AppendUvarint(buf, uint64(at(b.Read, i)))
+		}
+		if kindWrites[k] {
+			buf = binary.AppendUvarint(buf, uint64(at(b.Written, i)))
+		}
+		if len(buf) >= flushAt {
+			d.chunk.Write(buf)
+			buf = buf[:0]
+		}
 	}
-	dst = binary.AppendVarint(dst, int64(op.Key-d.prevKey))
-	d.prevKey = op.Key
-	if op.Kind == Scan {
-		dst = binary.AppendUvarint(dst, uint64(op.ScanLength))
+	d.buf, d.prevKey, d.prevDue = buf, prevKey, prevDue
+}
+
+// at returns entry i of a column that may be left out.
+func at[T ~uint32](column []T, i int) T {
+	if len(column) == 0 {
+		return 0
 	}
-	if op.Kind.Reads() {
-		dst = binary.AppendUvarint(dst, uint64(op.Read))
-	}
-	if op.Kind.Writes() {
-		dst = binary.AppendUvarint(dst, uint64(op.Written))
-	}
-	return dst
+	return column[i]
 }
 
 func (d *PhaseDigest) endChunk() {
@@ -94,9 +110,14 @@ func (d *PhaseDigest) Sum() [sha256.Size]byte {
 	if d.ops > 0 {
 		d.endChunk()
 	}
+	return sumChunks(d.chunks)
+}
+
+// sumChunks returns the digest of a phase with these chunks.
+func sumChunks(chunks [][sha256.Size]byte) [sha256.Size]byte {
 	all := sha256.New()
-	for i := range d.chunks {
-		all.Write(d.chunks[i][:])
+	for i := range chunks {
+		all.Write(chunks[i][:])
 	}
 	var sum [sha256.Size]byte
 	all.Sum(sum[:0])

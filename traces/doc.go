@@ -5,8 +5,7 @@
 // A [Writer] takes blocks of operations in order and writes to a file or a
 // pipe. A [Reader] gives them back, from a file that it can seek in or from a
 // pipe, and refuses whatever is not exactly what a Writer wrote. Neither holds
-// more than one block; a Reader of a file also holds its index, some 70 bytes
-// for each block.
+// more than one block and its index, some 70 bytes for each block.
 //
 // Order: operations come in the order of their phases, and of their due times
 // within a paced phase. Ownership: blocks and ops belong to the caller, who

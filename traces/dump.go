@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -45,6 +44,9 @@ func Dump(w io.Writer, r *Reader, asJSON bool) error {
 		out.Flush()
 		return err
 	}
+	if err := d.phasesTo(len(d.h.Phases) - 1); err != nil {
+		return dumpError(err)
+	}
 	if totals, ok := r.Totals(); ok {
 		if err := d.line("digest", hex.EncodeToString(totals.Digest[:])); err != nil {
 			return dumpError(err)
@@ -74,7 +76,7 @@ func (d *dumper) line(name, value string) error {
 	if d.enc != nil {
 		return d.enc.Encode(map[string]string{name: value})
 	}
-	_, err := fmt.Fprintf(d.out, "# %s=%s\n", name, escaper.Replace(value))
+	_, err := fmt.Fprintf(d.out, "# %s=%s\n", escaper.Replace(name), escaper.Replace(value))
 	return err
 }
 
@@ -109,6 +111,17 @@ func (d *dumper) header() error {
 	return nil
 }
 
+// phasesTo begins phases up to the given one.
+func (d *dumper) phasesTo(phase int) error {
+	for d.phase < phase {
+		d.phase++
+		if err := d.phaseLine(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *dumper) phaseLine() error {
 	p := &d.h.Phases[d.phase]
 	pace := "unpaced"
@@ -118,7 +131,7 @@ func (d *dumper) phaseLine() error {
 	if d.enc != nil {
 		return d.enc.Encode(map[string]string{"phase": p.Name, "pace": pace, "keys": p.KeyLaw, "arrivals": p.Arrivals})
 	}
-	_, err := fmt.Fprintf(d.out, "# phase %s %s keys=%s arrivals=%s\n", p.Name, pace, p.KeyLaw, p.Arrivals)
+	_, err := fmt.Fprintf(d.out, "# phase %s %s keys=%s arrivals=%s\n", p.Name, pace, escaper.Replace(p.KeyLaw), escaper.Replace(p.Arrivals))
 	return err
 }
 
@@ -137,11 +150,8 @@ type opJSON struct {
 }
 
 func (d *dumper) op(op *Op) error {
-	for d.phase < op.Phase {
-		d.phase++
-		if err := d.phaseLine(); err != nil {
-			return err
-		}
+	if err := d.phasesTo(op.Phase); err != nil {
+		return err
 	}
 	p := &d.h.Phases[op.Phase]
 	d.key = d.h.Keys.Append(d.key[:0], op.Key)
@@ -196,13 +206,9 @@ func (d *dumper) opObject(op *Op, p *Phase) error {
 	return d.enc.Encode(line)
 }
 
-// due returns the due time in ns, saturated; false if the phase is unpaced.
+// due returns the due time in ns, false if the phase is unpaced.
 func (d *dumper) due(op *Op, p *Phase) (uint64, bool) {
-	hi, ns := bits.Mul64(op.Due, uint64(d.h.Tick))
-	if hi > 0 {
-		ns = ^uint64(0)
-	}
-	return ns, p.Paced
+	return op.Due * uint64(d.h.Tick), p.Paced // at most dueNsMax
 }
 
 func (d *dumper) fields(s FieldSet) string {

@@ -1,194 +1,179 @@
 package traces
 
 import (
+	"bufio"
 	"encoding/binary"
-	"fmt"
 	"io"
 )
 
-// fileSource reads blocks of a file through its index.
-type fileSource struct {
-	f interface {
-		io.ReaderAt
-		io.Closer
-	}
-	foot   *footer
-	frames []frameSize
-	blocks decoder
-	frame  []byte
-	field  []byte
-	next   int
-}
-
-// newFileReader reads the seek table, the footer and the header and holds each
-// against the others.
-func newFileReader(f interface {
+// file is what a trace is read from when it can be sought in.
+type file interface {
 	io.ReaderAt
 	io.Closer
-}, size int64, path string) (*Reader, error) {
-	s := &fileSource{f: f, blocks: newDecoder(blockBytesMax)}
-	if err := checkBegin(f, size, path); err != nil {
-		return nil, err
-	}
-	tail, err := s.readSeekTable(size)
-	if err != nil {
-		return nil, corrupt(path, size, -1, err)
-	}
-	var tailOffset int64
-	for _, fr := range s.frames[:len(s.frames)-1] {
-		tailOffset += int64(fr.compressed)
-	}
-	first := s.frames[0]
-	if first.compressed > headerBytesMax || first.decompressed > headerBytesMax {
-		return nil, corrupt(path, 0, -1, broken(invHeader, "header of %d bytes", first.decompressed))
-	}
-	headerFrame, field, err := s.readFrame(0, first, headerBytesMax)
-	if err != nil {
-		return nil, corrupt(path, 0, -1, err)
-	}
-	h, err := decodeHeader(field)
-	if err != nil {
-		return nil, notTrace(path, 0, err)
-	}
-	last := s.frames[len(s.frames)-2]
-	footerOffset := tailOffset - int64(last.compressed)
-	frame, field, err := s.readFrame(footerOffset, last, footerLimit(len(s.frames)))
-	if err != nil {
-		return nil, corrupt(path, footerOffset, -1, err)
-	}
-	s.frames[len(s.frames)-1] = frameSize{uint32(checksumFrameBytes), 0}
-	if err := checkTail(tail, appendSeekTable(appendChecksumFrame(nil, frame), s.frames)); err != nil {
-		return nil, corrupt(path, tailOffset, -1, err)
-	}
-	if s.foot, err = decodeFooter(field, h); err != nil {
-		return nil, corrupt(path, footerOffset, -1, err)
-	}
-	if got := crc32c(headerFrame); got != s.foot.headerCRC {
-		return nil, corrupt(path, 0, -1, broken(invChecksum, "checksum of the header is %08x, the footer says %08x", got, s.foot.headerCRC))
-	}
-	if err := s.checkBlocks(); err != nil {
-		return nil, corrupt(path, footerOffset, -1, err)
-	}
-	return newReader(path, h, s), nil
 }
 
-// checkBegin tells a file that is no trace at all from one that is broken.
-func checkBegin(f io.ReaderAt, size int64, path string) error {
-	var magic [4]byte
-	if size == 0 {
-		return fmt.Errorf("%s: %w: it is empty", path, ErrNotTrace)
+// fileSource reads blocks of a file through its index.
+type fileSource struct {
+	f       file
+	foot    *footer
+	frames  []frameSize
+	checker frameChecker
+	blocks  decoder
+	frame   []byte
+	field   []byte
+	// next is the index of the next block.
+	next int
+	place
+}
+
+// newFileReader reads the header, the seek table and the footer and holds each
+// against the others.
+func newFileReader(f file, size int64, path string) (*Reader, error) {
+	s := &fileSource{f: f, blocks: newDecoder(blockBytesMax)}
+	scanner := frameScanner{r: bufio.NewReaderSize(io.NewSectionReader(f, 0, size), 1<<16)}
+	head, err := readHeader(&scanner)
+	if err != nil {
+		return nil, notTrace(path, head.frame, err)
 	}
-	if n, err := f.ReadAt(magic[:], 0); n < 4 || binary.LittleEndian.Uint32(magic[:]) != zstdMagic {
-		if err != nil && err != io.EOF {
-			return fmt.Errorf("%s: %w", path, err)
+	s.place = place{offset: size, block: -1}
+	if err := s.readIndex(size, head); err != nil {
+		return nil, corrupt(path, s.place, err)
+	}
+	return newReader(path, head.header, s), nil
+}
+
+// readIndex reads what is behind the blocks, from the end of the file.
+func (s *fileSource) readIndex(size int64, head *headerFrame) error {
+	tail, err := s.readSeekTable(size)
+	if err != nil {
+		return err
+	}
+	n := len(s.frames)
+	for _, fr := range s.frames[1 : n-2] {
+		if fr.compressed > blockBytesMax || fr.decompressed > blockBytesMax {
+			return broken(invSeekTable, "block of %d bytes, %d decompressed, in the seek table", fr.compressed, fr.decompressed)
 		}
-		return fmt.Errorf("%s: %w: it begins with % x; did you mean another file?", path, ErrNotTrace, magic[:n])
 	}
-	return nil
+	if first := head.size(); s.frames[0] != first {
+		return broken(invSeekTable, "the seek table gives the header %d bytes, %d decompressed; it has %d, %d",
+			s.frames[0].compressed, s.frames[0].decompressed, first.compressed, first.decompressed)
+	}
+	last := s.frames[n-2]
+	s.offset = size - int64(len(tail)) - int64(last.compressed)
+	limit := footerBytesMax(n, len(head.header.Phases))
+	if uint64(last.compressed) > limit || uint64(last.decompressed) > limit {
+		return broken(invFooter, "footer of %d bytes, %d decompressed", last.compressed, last.decompressed)
+	}
+	if err := s.read(s.offset, last.compressed); err != nil {
+		return err
+	}
+	s.frames[n-1] = frameSize{uint32(checksumFrameBytes), 0}
+	if err := checkTail(tail, appendSeekTable(appendChecksumFrame(nil, s.frame), s.frames)); err != nil {
+		return err
+	}
+	if err := s.decompress(newDecoder(limit), last); err != nil {
+		return err
+	}
+	if s.foot, err = decodeFooter(s.field, head.header, n-3); err != nil {
+		return err
+	}
+	return s.foot.checkPlaces(s.frames, head.crc())
 }
 
 // readSeekTable reads the sizes of all frames. It returns the bytes of the
 // checksum frame and the table.
 func (s *fileSource) readSeekTable(size int64) ([]byte, error) {
 	var end [seekTableFooter]byte
-	if _, err := s.f.ReadAt(end[:], max(size-seekTableFooter, 0)); err != nil {
-		return nil, broken(invSeekTable, "no room for a seek table: %v", err)
+	if size < int64(len(end)) {
+		return nil, broken(invSeekTable, "no room for a seek table")
+	}
+	if err := s.readAt(end[:], size-seekTableFooter); err != nil {
+		return nil, err
 	}
 	if binary.LittleEndian.Uint32(end[5:]) != seekableMagic {
 		return nil, broken(invSeekTable, "it does not end in a seek table: truncated, or bytes behind the trace")
 	}
-	n := int64(binary.LittleEndian.Uint32(end[:]))
-	tail := int64(checksumFrameBytes) + seekTableBytes(int(n))
-	if n < 3 || tail > size {
+	n := binary.LittleEndian.Uint32(end[:])
+	if n < 3 || n > framesMax {
 		return nil, broken(invSeekTable, "seek table of %d frames", n)
 	}
-	table := make([]byte, tail)
-	if _, err := s.f.ReadAt(table, size-tail); err != nil {
-		return nil, fmt.Errorf("read seek table: %w", err)
-	}
-	entries := table[checksumFrameBytes+skippableHeader:]
 	total := seekTableBytes(int(n))
-	for i := range n {
-		e := entries[i*seekEntryBytes:]
-		fr := frameSize{binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:])}
-		s.frames = append(s.frames, fr)
-		total += int64(fr.compressed)
+	if int64(checksumFrameBytes)+total > size {
+		return nil, broken(invSeekTable, "seek table of %d frames in %d bytes", n, size)
+	}
+	tail := make([]byte, int64(checksumFrameBytes)+total)
+	if err := s.readAt(tail, size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	s.frames = make([]frameSize, n)
+	for i := range s.frames {
+		e := tail[checksumFrameBytes+skippableHeader+i*seekEntryBytes:]
+		s.frames[i] = frameSize{binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:])}
+		total += int64(s.frames[i].compressed)
 	}
 	if total != size {
 		return nil, broken(invSeekTable, "the seek table accounts for %d bytes of %d", total, size)
 	}
-	return table, nil
+	return tail, nil
 }
 
-// readFrame reads and decompresses one frame. The frame is fresh memory.
-func (s *fileSource) readFrame(offset int64, size frameSize, max uint64) (frame, field []byte, err error) {
-	if uint64(size.compressed) > max || uint64(size.decompressed) > max {
-		return nil, nil, broken(invFrames, "frame of %d bytes, %d decompressed", size.compressed, size.decompressed)
+// readAt fills b. A file that was longer when it was opened is broken.
+func (s *fileSource) readAt(b []byte, offset int64) error {
+	_, err := s.f.ReadAt(b, offset)
+	if err == io.EOF {
+		return broken(invFrames, "it ends within %d bytes that were there when it was opened", len(b))
 	}
-	frame = make([]byte, size.compressed)
-	if _, err := s.f.ReadAt(frame, offset); err != nil {
-		return nil, nil, fmt.Errorf("read frame: %w", err)
-	}
-	field, err = newDecoder(max).decode(frame, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(field) != int(size.decompressed) {
-		return nil, nil, broken(invSeekTable, "frame of %d bytes, decompressed; the seek table says %d", len(field), size.decompressed)
-	}
-	return frame, field, nil
+	return err
 }
 
-// checkBlocks compares the footer's places with the seek table's.
-func (s *fileSource) checkBlocks() error {
-	frames := s.frames[1 : len(s.frames)-2]
-	if len(frames) != len(s.foot.blocks) {
-		return broken(invFooter, "footer of %d blocks, seek table of %d", len(s.foot.blocks), len(frames))
+// read reads a frame of n bytes to s.frame.
+func (s *fileSource) read(offset int64, n uint32) error {
+	if cap(s.frame) < int(n) {
+		s.frame = make([]byte, n)
 	}
-	offset := int64(s.frames[0].compressed)
-	for i, e := range s.foot.blocks {
-		if e.offset != offset || e.size != frames[i].compressed {
-			return broken(invFooter, "footer places block %d at %d, %d bytes; the seek table at %d, %d bytes", i, e.offset, e.size, offset, frames[i].compressed)
-		}
-		if frames[i].compressed > blockBytesMax || frames[i].decompressed > blockBytesMax {
-			return broken(invBlockCount, "block %d of %d bytes, more than %d", i, frames[i].decompressed, blockBytesMax)
-		}
-		offset += int64(e.size)
+	s.frame = s.frame[:n]
+	return s.readAt(s.frame, offset)
+}
+
+// decompress decompresses s.frame to s.field.
+func (s *fileSource) decompress(d decoder, size frameSize) error {
+	if err := s.checker.check(s.frame); err != nil {
+		return err
+	}
+	var err error
+	if s.field, err = d.decode(s.frame, s.field); err != nil {
+		return err
+	}
+	if len(s.field) != int(size.decompressed) {
+		return broken(invSeekTable, "frame of %d bytes, decompressed; the seek table says %d", len(s.field), size.decompressed)
 	}
 	return nil
 }
 
-func (s *fileSource) block() ([]byte, error) {
+func (s *fileSource) nextBlock() ([]byte, error) {
 	if s.next == len(s.foot.blocks) {
+		s.place = place{s.footerOffset(), -1}
 		return nil, io.EOF
 	}
-	e, size := &s.foot.blocks[s.next], s.frames[s.next+1]
+	e := &s.foot.blocks[s.next]
+	s.place = place{e.offset, s.next}
 	s.next++
-	if cap(s.frame) < int(e.size) {
-		s.frame = make([]byte, e.size)
-	}
-	s.frame = s.frame[:e.size]
-	if _, err := s.f.ReadAt(s.frame, e.offset); err != nil {
-		return nil, fmt.Errorf("read block: %w", err)
+	if err := s.read(e.offset, e.size); err != nil {
+		return nil, err
 	}
 	if got := crc32c(s.frame); got != e.crc {
 		return nil, broken(invChecksum, "checksum is %08x, the footer says %08x", got, e.crc)
 	}
-	var err error
-	if s.field, err = s.blocks.decode(s.frame, s.field); err != nil {
-		return nil, err
-	}
-	if len(s.field) != int(size.decompressed) {
-		return nil, broken(invSeekTable, "block of %d bytes, decompressed; the seek table says %d", len(s.field), size.decompressed)
-	}
-	return s.field, nil
+	return s.field, s.decompress(s.blocks, s.frames[s.next])
 }
 
-func (s *fileSource) place() (int64, int) {
-	if s.next == 0 {
-		return 0, -1
+func (s *fileSource) footerOffset() int64 {
+	if n := len(s.foot.blocks); n > 0 {
+		return s.foot.blocks[n-1].offset + int64(s.foot.blocks[n-1].size)
 	}
-	return s.foot.blocks[s.next-1].offset, s.next - 1
+	return int64(s.frames[0].compressed)
 }
+
+func (s *fileSource) where() place { return s.place }
 func (s *fileSource) end() *footer { return s.foot }
 func (s *fileSource) close() error { return s.f.Close() }

@@ -1,22 +1,14 @@
 package traces
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
 )
-
-// Limits of what a reader takes, in bytes; FORMAT.md states them.
-const (
-	headerBytesMax = 16 << 20
-	blockBytesMax  = 4 << 20
-)
-
-// footerLimit bounds the footer of a trace of so many frames: a block takes
-// less than 256 bytes of it, everything else less than 1 MiB.
-func footerLimit(frames int) uint64 { return 1<<20 + 256*uint64(frames) }
 
 // Numbers of the zstd format (RFC 8878) and of the zstd seekable format 0.1.0.
 const (
@@ -64,7 +56,7 @@ func appendSeekTable(dst []byte, frames []frameSize) []byte {
 }
 
 func seekTableBytes(frames int) int64 {
-	return int64(skippableHeader + frames*seekEntryBytes + seekTableFooter)
+	return skippableHeader + int64(frames)*seekEntryBytes + seekTableFooter
 }
 
 // frameScanner cuts a stream into zstd and skippable frames without
@@ -139,6 +131,11 @@ func (s *frameScanner) zstdFrame(dst []byte, max int) ([]byte, error) {
 	return dst, nil
 }
 
+// isSkippable reports whether a frame is a skippable one.
+func isSkippable(frame []byte) bool {
+	return len(frame) >= 4 && binary.LittleEndian.Uint32(frame)&^0xf == skippableMagic
+}
+
 // take appends the next n bytes. Memory grows with what arrives, not with what
 // a length claims.
 func (s *frameScanner) take(dst []byte, n, max int) ([]byte, error) {
@@ -166,6 +163,28 @@ func (s *frameScanner) take(dst []byte, n, max int) ([]byte, error) {
 	return dst, nil
 }
 
+// frameChecker checks frames that a seek table has cut. It keeps its buffer.
+type frameChecker struct {
+	in  bytes.Reader
+	buf []byte
+}
+
+// check checks that data is one zstd frame. A decoder alone would take several
+// of them, and pass over skippable ones.
+func (c *frameChecker) check(data []byte) error {
+	c.in.Reset(data)
+	s := frameScanner{r: &c.in}
+	var err error
+	c.buf, err = s.next(c.buf, len(data))
+	switch inv := (*invariantError)(nil); {
+	case errors.As(err, &inv):
+		return err
+	case err != nil || len(c.buf) < len(data) || isSkippable(data):
+		return broken(invFrames, "%d bytes that are not one zstd frame", len(data))
+	}
+	return nil
+}
+
 // decoder decompresses single frames within a limit.
 type decoder struct{ z *zstd.Decoder }
 
@@ -177,6 +196,7 @@ func newDecoder(maxBytes uint64) decoder {
 	return decoder{z}
 }
 
+// decode returns the contents of frame in dst[:0], which grows.
 func (d decoder) decode(frame, dst []byte) ([]byte, error) {
 	out, err := d.z.DecodeAll(frame, dst[:0])
 	if err != nil {

@@ -42,10 +42,12 @@ type Phase struct {
 	Mix []Share
 	// KeyLaw, ScanLaw and Arrivals say in words which laws made the phase.
 	KeyLaw, ScanLaw, Arrivals string
-	// Rate is the stated mean rate in operations per second; zero if unpaced.
+	// Rate is the stated mean rate in operations per second; zero if unpaced,
+	// or if none is stated.
 	Rate Rate
 	// VisibilityOps is v: operation i sees exactly the inserts of earlier
-	// phases and those of its own with index < i - v.
+	// phases and those of its own with index < i - v. 0: nothing is said, and
+	// blocks count no visible inserts.
 	VisibilityOps uint64
 }
 

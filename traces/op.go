@@ -86,7 +86,8 @@ type Block struct {
 	First, PhaseFirst uint64
 	Phase             int
 	// InsertBase is the key number of the first insert; VisibleInserts is the
-	// number of this phase's inserts that the first op may read.
+	// number of this phase's inserts that the first op sees, by the header's
+	// VisibilityOps.
 	InsertBase, VisibleInserts uint64
 
 	Kinds         []Kind

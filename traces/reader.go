@@ -1,8 +1,6 @@
 package traces
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -22,9 +20,8 @@ type Reader struct {
 	footer *footer
 	source source
 	tally  *tally
-	// sought is set once blocks were left out: totals and digests of what was
-	// read can't be compared any more.
-	sought bool
+	// starts are those of the blocks read while there is no footer.
+	starts []blockStart
 	codec  blockCodec
 	err    error
 
@@ -36,14 +33,22 @@ type Reader struct {
 
 // source gives the frames of the blocks in order.
 type source interface {
-	// block returns the next block's field, or io.EOF once the footer and all
-	// behind it was read and checked.
-	block() (field []byte, err error)
-	// place returns offset and index of the block returned last.
-	place() (offset int64, block int)
-	// footer is known once block has returned io.EOF, or from the start.
+	// nextBlock returns the next block's field, or io.EOF once the footer and
+	// all behind it was read and checked.
+	nextBlock() (field []byte, err error)
+	// where says what nextBlock has read, also where that failed.
+	where() place
+	// end returns the footer: known from the start, or once nextBlock has
+	// returned io.EOF, else nil.
 	end() *footer
 	close() error
+}
+
+// place is where something is in a file: the offset of a frame in bytes, and
+// the index of its block or -1.
+type place struct {
+	offset int64
+	block  int
 }
 
 // Open opens the trace at path; "-" is standard input. A regular file's index
@@ -107,102 +112,113 @@ func (r *Reader) NextBlock(b *Block) error {
 	if r.err != nil {
 		return r.err
 	}
-	field, err := r.source.block()
-	if err == io.EOF {
-		r.footer = r.source.end()
-		err = r.checkEnd()
-		if err == nil {
-			err = io.EOF
+	field, err := r.source.nextBlock()
+	switch {
+	case err == io.EOF:
+		if err = r.checkEnd(); err == nil {
+			r.err = io.EOF
+			return r.err
 		}
-		r.err = err
-		return err
-	}
-	offset, index := r.source.place()
-	if err == nil {
-		err = r.codec.decode(field, r.header, b)
-	}
-	if err == nil {
-		err = r.tally.add(b)
-	}
-	if err == nil && r.footer != nil {
-		err = checkEntry(&r.footer.blocks[index], b)
+	case err == nil:
+		err = r.take(field, b)
 	}
 	if err != nil {
-		r.err = corrupt(r.path, offset, index, err)
+		r.err = corrupt(r.path, r.source.where(), err)
 	}
 	return r.err
 }
 
-// checkEntry compares a block with what the footer says of it.
-func checkEntry(e *blockEntry, b *Block) error {
-	due := uint64(0)
-	if len(b.Due) > 0 {
-		due = b.Due[0]
+// take decodes and checks one block.
+func (r *Reader) take(field []byte, b *Block) error {
+	if err := r.codec.decode(field, r.header, b); err != nil {
+		return err
 	}
-	if e.first != b.First || e.phase != b.Phase || e.firstAt != due {
-		return broken(invTotals, "footer says op %d, phase %d, tick %d; block says %d, %d, %d", e.first, e.phase, e.firstAt, b.First, b.Phase, due)
+	if err := r.tally.add(b); err != nil {
+		return err
+	}
+	if r.footer == nil {
+		r.starts = append(r.starts, startOf(b))
+		return nil
+	}
+	return checkStart(startOf(b), r.footer.blocks[r.source.where().block].blockStart)
+}
+
+// checkStart compares a block with what the footer says of it.
+func checkStart(got, want blockStart) error {
+	if got != want {
+		return broken(invTotals, "block with op %d, phase %d, tick %d; the footer says %d, %d, %d",
+			got.first, got.phase, got.tick, want.first, want.phase, want.tick)
 	}
 	return nil
 }
 
-// checkEnd compares what was read with the footer's totals.
+// checkEnd compares what was read with the footer.
 func (r *Reader) checkEnd() error {
-	if r.sought {
-		return nil
+	if r.footer == nil {
+		r.footer = r.source.end()
+	}
+	for i := range r.starts {
+		if err := checkStart(r.starts[i], r.footer.blocks[i].blockStart); err != nil {
+			return err
+		}
 	}
 	got, want := r.tally.finish(), &r.footer.totals
-	fail := func(invariant int, format string, args ...any) error {
-		offset, _ := r.source.place()
-		return corrupt(r.path, offset, -1, broken(invariant, format, args...))
-	}
 	for i := range want.Phases {
-		g, w := &got.Phases[i], &want.Phases[i]
-		if g.Ops != w.Ops || g.LastDue != w.LastDue {
-			return fail(invTotals, "phase %s holds %v ops to tick %d, the footer says %v to %d", r.header.Phases[i].Name, g.Ops, g.LastDue, w.Ops, w.LastDue)
-		}
-		if g.Digest != w.Digest {
-			return fail(invDigest, "phase %s has digest %x, the footer says %x", r.header.Phases[i].Name, g.Digest, w.Digest)
-		}
-		for j := range w.Chunks {
-			if g.Chunks[j] != w.Chunks[j] {
-				return fail(invDigest, "chunk %d of phase %s has digest %x, the footer says %x", j, r.header.Phases[i].Name, g.Chunks[j], w.Chunks[j])
-			}
+		if err := checkTotal(&got.Phases[i], &want.Phases[i], r.header.Phases[i].Name); err != nil {
+			return err
 		}
 	}
 	if got.FirstFreeKey != want.FirstFreeKey {
-		return fail(invTotals, "first free key number is %d, the footer says %d", got.FirstFreeKey, want.FirstFreeKey)
+		return broken(invTotals, "first free key number is %d, the footer says %d", got.FirstFreeKey, want.FirstFreeKey)
 	}
 	if got.Digest != want.Digest {
-		return fail(invDigest, "digest is %x, the footer says %x", got.Digest, want.Digest)
+		return broken(invDigest, "digest is %x, the footer says %x", got.Digest, want.Digest)
 	}
 	return nil
 }
 
-// SkipTo makes the next block the first one of the given phase or of a later
-// one. From a file it seeks; a stream is read and checked on the way.
+func checkTotal(got, want *PhaseTotal, phase string) error {
+	if got.Ops != want.Ops || got.LastDue != want.LastDue {
+		return broken(invTotals, "phase %s holds %v ops to tick %d, the footer says %v to %d", phase, got.Ops, got.LastDue, want.Ops, want.LastDue)
+	}
+	for i := range want.Chunks {
+		if got.Chunks[i] != want.Chunks[i] {
+			return broken(invDigest, "chunk %d of phase %s has digest %x, the footer says %x", i, phase, got.Chunks[i], want.Chunks[i])
+		}
+	}
+	if got.Digest != want.Digest {
+		return broken(invDigest, "phase %s has digest %x, the footer says %x", phase, got.Digest, want.Digest)
+	}
+	return nil
+}
+
+// SkipTo makes the next block, and the next op of Scan, the first one of the
+// given phase or of a later one, if that is still ahead. Totals of what is left
+// out are taken from the footer, everything behind is checked as ever. A stream
+// can't be sought in: that is an error.
 func (r *Reader) SkipTo(phase int) error {
 	if r.err != nil {
 		return r.err
 	}
 	f, ok := r.source.(*fileSource)
 	if !ok {
-		return errors.New("skip to phase: the trace is a stream, which is read in order")
+		return fmt.Errorf("skip to phase %d of %s: it is a stream, which is read in order", phase, r.path)
+	}
+	if phase < 0 || phase >= len(r.header.Phases) {
+		return fmt.Errorf("skip to phase %d of %s: it has %d", phase, r.path, len(r.header.Phases))
+	}
+	if r.at < r.block.Len() && r.block.Phase < phase {
+		r.at = r.block.Len()
 	}
 	next := f.next
 	for next < len(r.footer.blocks) && r.footer.blocks[next].phase < phase {
 		next++
 	}
-	if next == f.next {
-		return nil
+	if next > f.next {
+		f.next = next
+		r.tally = newTally(r.header)
+		r.tally.skip(phase, r.footer.totals.Phases[:phase])
 	}
-	f.next = next
-	r.sought = true
-	r.tally = newTally(r.header)
-	for i := range phase {
-		r.tally.insert += r.footer.totals.Phases[i].Ops[Insert]
-		r.tally.next += r.footer.totals.Phases[i].Count()
-	}
-	r.tally.begin(phase)
 	return nil
 }
 
@@ -243,183 +259,32 @@ func (r *Reader) Err() error {
 // Close closes the file that Open opened.
 func (r *Reader) Close() error { return r.source.close() }
 
-// corrupt adds the place to an error about the bytes of a trace.
-func corrupt(path string, offset int64, block int, err error) error {
-	if errors.Is(err, ErrVersion) || errors.Is(err, ErrNotTrace) {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	out := &CorruptError{Path: path, Offset: offset, Block: block, Invariant: invFrames, Err: err}
-	inv := (*invariantError)(nil)
-	if !errors.As(err, &inv) {
-		return fmt.Errorf("%s: at offset %d: %w", path, offset, err) // the medium's error, not the trace's
-	}
-	out.Invariant = inv.number
-	return out
-}
-
-// streamSource reads frames one after another.
-type streamSource struct {
-	path    string
-	closer  io.Closer
-	scanner frameScanner
-	blocks  decoder
-	frame   []byte
-	field   []byte
-	frames  []frameSize
-	crcs    []uint32
-	offset  int64
-	header  *Header
-	foot    *footer
-}
-
-func newStreamReader(r io.Reader, closer io.Closer, path string) (*Reader, error) {
-	s := &streamSource{path: path, closer: closer, scanner: frameScanner{r: bufio.NewReaderSize(r, 1<<18)}, blocks: newDecoder(headerBytesMax)}
-	field, err := s.next(headerBytesMax)
-	s.blocks = newDecoder(blockBytesMax)
-	if err != nil {
-		return nil, notTrace(path, 0, err)
-	}
-	if s.header, err = decodeHeader(field); err != nil {
-		return nil, notTrace(path, 0, err)
-	}
-	return newReader(path, s.header, s), nil
-}
-
 // notTrace names the error of a first frame: a file that does not even begin as
 // a trace is told from one that broke.
-func notTrace(path string, offset int64, err error) error {
+func notTrace(path string, frame []byte, err error) error {
+	inv := (*invariantError)(nil)
 	switch {
 	case err == io.EOF:
 		return fmt.Errorf("%s: %w: it is empty", path, ErrNotTrace)
+	case err == io.ErrUnexpectedEOF && len(frame) < 4:
+		return fmt.Errorf("%s: %w: it is % x and no more", path, ErrNotTrace, frame)
 	case err == io.ErrUnexpectedEOF:
-		return corrupt(path, offset, -1, broken(invFrames, "it ends within the first frame"))
-	case errors.Is(err, ErrVersion):
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if inv := (*invariantError)(nil); errors.As(err, &inv) && inv.number == invFrames {
+		err = broken(invFrames, "it ends within the first frame: truncated")
+	case errors.As(err, &inv) && inv.number == invFrames:
 		return fmt.Errorf("%s: %w: %v; did you mean another file?", path, ErrNotTrace, err)
 	}
-	return corrupt(path, offset, -1, err)
+	return corrupt(path, place{0, -1}, err)
 }
 
-// next returns the decompressed contents of the next zstd frame, or io.EOF, or
-// nil for a skippable frame, which stays in s.frame.
-func (s *streamSource) next(limit int) ([]byte, error) {
-	var err error
-	s.offset = s.scanner.offset
-	if s.frame, err = s.scanner.next(s.frame, limit); err != nil {
-		return nil, err
-	}
-	if isSkippable(s.frame) {
-		return nil, nil
-	}
-	s.field, err = s.blocks.decode(s.frame, s.field)
-	if err != nil && limit > blockBytesMax && len(s.frames) > 0 {
-		// Too large for a block: only a footer may be, within its own limit.
-		s.field, err = newDecoder(uint64(limit)).decode(s.frame, s.field)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.frames = append(s.frames, frameSize{uint32(len(s.frame)), uint32(len(s.field))})
-	s.crcs = append(s.crcs, crc32c(s.frame))
-	return s.field, nil
-}
-
-func isSkippable(frame []byte) bool {
-	return len(frame) >= 4 && frame[0]&0xf0 == 0x50 && frame[1] == 0x2A && frame[2] == 0x4D && frame[3] == 0x18
-}
-
-func (s *streamSource) block() ([]byte, error) {
-	field, err := s.next(max(blockBytesMax, int(footerLimit(len(s.frames)+2))))
+// corrupt adds the place to an error about the bytes of a trace. Other errors
+// are the medium's.
+func corrupt(path string, at place, err error) error {
+	inv := (*invariantError)(nil)
 	switch {
-	case err == io.EOF:
-		return nil, broken(invFrames, "it ends without a footer: truncated")
-	case err == io.ErrUnexpectedEOF:
-		return nil, broken(invFrames, "it ends within a frame: truncated")
-	case err != nil:
-		return nil, err
-	case field == nil:
-		return nil, broken(invSkippable, "skippable frame before the footer")
+	case errors.Is(err, ErrVersion):
+		return fmt.Errorf("%s: %w", path, err)
+	case errors.As(err, &inv):
+		return &CorruptError{Path: path, Offset: at.offset, Block: at.block, Invariant: inv.number, Err: err}
 	}
-	if field[0] == traceFooter<<3|2 {
-		if err := s.readEnd(field); err != nil {
-			return nil, err
-		}
-		return nil, io.EOF
-	}
-	if len(field) > blockBytesMax {
-		return nil, broken(invBlockCount, "block of %d bytes, more than %d", len(field), blockBytesMax)
-	}
-	return field, nil
-}
-
-// readEnd decodes the footer and checks it and all that follows against the
-// frames that were read.
-func (s *streamSource) readEnd(field []byte) error {
-	f, err := decodeFooter(field, s.header)
-	if err != nil {
-		return err
-	}
-	blocks := len(s.frames) - 2
-	if len(f.blocks) != blocks {
-		return broken(invFooter, "footer of %d blocks behind %d", len(f.blocks), blocks)
-	}
-	offset := int64(s.frames[0].compressed)
-	for i := range f.blocks {
-		e := &f.blocks[i]
-		if e.offset != offset || e.size != s.frames[i+1].compressed {
-			return broken(invFooter, "footer places block %d at %d, %d bytes; it is at %d, %d bytes", i, e.offset, e.size, offset, s.frames[i+1].compressed)
-		}
-		if e.crc != s.crcs[i+1] {
-			return broken(invChecksum, "checksum of block %d at offset %d is %08x, the footer says %08x", i, e.offset, s.crcs[i+1], e.crc)
-		}
-		offset += int64(e.size)
-	}
-	if f.headerCRC != s.crcs[0] {
-		return broken(invChecksum, "checksum of the header is %08x, the footer says %08x", s.crcs[0], f.headerCRC)
-	}
-	frames := append(s.frames[:len(s.frames):len(s.frames)], frameSize{uint32(checksumFrameBytes), 0})
-	want := appendSeekTable(appendChecksumFrame(nil, s.frame), frames)
-	got := make([]byte, len(want))
-	s.offset = s.scanner.offset
-	n, err := io.ReadFull(s.scanner.r, got)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return err
-	}
-	if n < len(want) {
-		return broken(invSeekTable, "it ends within the last %d bytes", len(want))
-	}
-	if err := checkTail(got, want); err != nil {
-		return err
-	}
-	if n, err := s.scanner.r.Read(got[:1]); n > 0 || err != io.EOF {
-		if err != nil && err != io.EOF {
-			return err
-		}
-		return broken(invNoTrailing, "bytes behind the seek table")
-	}
-	s.foot = f
-	return nil
-}
-
-// checkTail compares the checksum frame and the seek table with what the frames
-// before them make them.
-func checkTail(got, want []byte) error {
-	if bytes.Equal(got, want) {
-		return nil
-	}
-	if !bytes.Equal(got[:checksumFrameBytes], want[:checksumFrameBytes]) {
-		return broken(invChecksum, "the footer's checksum frame is % x where % x is due", got[:checksumFrameBytes], want[:checksumFrameBytes])
-	}
-	return broken(invSeekTable, "the seek table does not list the frames of the file")
-}
-
-func (s *streamSource) place() (int64, int) { return s.offset, len(s.frames) - 2 }
-func (s *streamSource) end() *footer        { return s.foot }
-func (s *streamSource) close() error {
-	if s.closer == nil {
-		return nil
-	}
-	return s.closer.Close()
+	return fmt.Errorf("%s: read at offset %d: %w", path, at.offset, err)
 }

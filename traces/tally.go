@@ -8,11 +8,12 @@ type tally struct {
 	totals Totals
 	phase  int
 	digest *PhaseDigest
-	// next is the index of the next op over the trace; sequential says that
-	// blocks come without gaps, so that digests mean something.
-	next    uint64
-	lastDue uint64
-	insert  uint64
+	// visibility is nil in a phase that states none.
+	visibility *visibility
+	// next is the index of the next op over the trace, insert the key number
+	// of the next insert.
+	next, insert uint64
+	lastDue      uint64
 }
 
 func newTally(h *Header) *tally {
@@ -24,9 +25,21 @@ func newTally(h *Header) *tally {
 	return t
 }
 
+// skip begins with the given phase; the totals of those before are taken on
+// trust.
+func (t *tally) skip(phase int, before []PhaseTotal) {
+	for i := range before {
+		t.insert += before[i].Ops[Insert]
+		t.next += before[i].Count()
+	}
+	copy(t.totals.Phases, before)
+	t.begin(phase)
+}
+
 func (t *tally) begin(phase int) {
 	t.phase, t.lastDue = phase, 0
 	t.digest = NewPhaseDigest(t.header.Phases[phase].Paced)
+	t.visibility = newVisibility(t.header.Phases[phase].VisibilityOps)
 }
 
 func (t *tally) end() {
@@ -54,17 +67,32 @@ func (t *tally) add(b *Block) error {
 		return broken(invKeys, "insert base %d where %d is due", b.InsertBase, t.insert)
 	}
 	b.PhaseFirst = t.digest.Count()
+	if err := t.see(b); err != nil {
+		return err
+	}
 	total := &t.totals.Phases[t.phase]
+	inserts := total.Ops[Insert]
 	for _, k := range b.Kinds {
 		total.Ops[k]++
-		if k == Insert {
-			t.insert++
-		}
 	}
+	t.insert += total.Ops[Insert] - inserts
 	t.digest.Add(b)
 	t.next += uint64(b.Len())
 	if len(b.Due) > 0 {
 		t.lastDue = b.Due[len(b.Due)-1]
+	}
+	return nil
+}
+
+// see checks how many inserts the block says that its first op sees.
+func (t *tally) see(b *Block) error {
+	visible := uint64(0)
+	if t.visibility != nil {
+		visible = t.visibility.at(b.PhaseFirst)
+		t.visibility.add(b.PhaseFirst, b.Kinds)
+	}
+	if b.VisibleInserts != visible {
+		return broken(invKeys, "block with %d visible inserts where %d are", b.VisibleInserts, visible)
 	}
 	return nil
 }

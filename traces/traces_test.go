@@ -227,49 +227,6 @@ func open(t *testing.T, data []byte) [2]error {
 	return [2]error{all(traces.Open(path)), all(traces.NewReader(bytes.NewReader(data), "stream"))}
 }
 
-func TestEveryFlippedBitIsRefused(t *testing.T) {
-	h, ops := mixed(20, 100)
-	data := tracetest.Write(t, h, ops, 64)
-	for i := range data {
-		for bit := range 8 {
-			flipped := bytes.Clone(data)
-			flipped[i] ^= 1 << bit
-			for way, err := range open(t, flipped) {
-				if err == nil {
-					t.Fatalf("byte %d bit %d flipped: read without an error (way %d)", i, bit, way)
-				}
-				if !errors.Is(err, traces.ErrCorrupt) && !errors.Is(err, traces.ErrNotTrace) && !errors.Is(err, traces.ErrVersion) {
-					t.Fatalf("byte %d bit %d flipped: unclassified error %v", i, bit, err)
-				}
-			}
-		}
-	}
-}
-
-func TestEveryTruncationAndExtensionIsRefused(t *testing.T) {
-	h, ops := mixed(20, 100)
-	data := tracetest.Write(t, h, ops, 64)
-	for n := range data {
-		for way, err := range open(t, data[:n]) {
-			if !errors.Is(err, traces.ErrCorrupt) && !errors.Is(err, traces.ErrNotTrace) {
-				t.Fatalf("cut to %d bytes: %v (way %d)", n, err, way)
-			}
-		}
-	}
-	for name, extended := range map[string][]byte{
-		"a zero byte":          append(bytes.Clone(data), 0),
-		"the trace again":      append(bytes.Clone(data), data...),
-		"an empty skippable":   append(bytes.Clone(data), 0x5E, 0x2A, 0x4D, 0x18, 0, 0, 0, 0),
-		"a skippable in front": append([]byte{0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0}, data...),
-	} {
-		for way, err := range open(t, extended) {
-			if err == nil {
-				t.Errorf("%s: read without an error (way %d)", name, way)
-			}
-		}
-	}
-}
-
 func TestErrorsNamePlaceAndReason(t *testing.T) {
 	h, ops := mixed(20, 100)
 	data := tracetest.Write(t, h, ops, 64)
@@ -415,18 +372,4 @@ func TestDump(t *testing.T) {
 			t.Errorf("JSON dump lacks %s:\n%s", line, asJSON)
 		}
 	}
-}
-
-func FuzzReader(f *testing.F) {
-	h, ops := mixed(5, 20)
-	data := tracetest.Write(f, h, ops, 8)
-	f.Add(data)
-	f.Add(data[:len(data)-20])
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, err := range open(t, data) {
-			if err != nil && !errors.Is(err, traces.ErrCorrupt) && !errors.Is(err, traces.ErrNotTrace) && !errors.Is(err, traces.ErrVersion) {
-				t.Errorf("unclassified error %v", err)
-			}
-		}
-	})
 }

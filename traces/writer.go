@@ -67,18 +67,19 @@ func (w *Writer) WriteBlock(b *Block) error {
 	if w.err != nil {
 		return w.err
 	}
+	if len(w.frames) > framesMax-3 {
+		w.err = fmt.Errorf("write trace: more than %d blocks", framesMax-3)
+		return w.err
+	}
 	if err := checkBlock(b, w.header); err != nil {
-		w.err = fmt.Errorf("write trace: op %d: %w", b.First, err)
+		w.err = fmt.Errorf("write trace: block from op %d on: %w", b.First, err)
 		return w.err
 	}
 	if err := w.tally.add(b); err != nil {
 		w.err = fmt.Errorf("write trace: %w", err)
 		return w.err
 	}
-	entry := blockEntry{offset: w.offset, first: b.First, phase: b.Phase}
-	if len(b.Due) > 0 {
-		entry.firstAt = b.Due[0]
-	}
+	entry := blockEntry{offset: w.offset, blockStart: startOf(b)}
 	if err := w.writeFrame(w.codec.encode(b, len(b.Due) > 0)); err != nil {
 		return err
 	}
@@ -96,11 +97,15 @@ func (w *Writer) Close() (*Totals, error) {
 		return nil, w.err
 	}
 	w.footer.totals = w.tally.finish()
+	if err := w.footer.check(w.header); err != nil {
+		w.err = fmt.Errorf("write trace: %w", err)
+		return nil, w.err
+	}
 	field, err := encodeFooter(&w.footer)
 	if err != nil {
 		return nil, fmt.Errorf("encode trace footer: %w", err)
 	}
-	if limit := footerLimit(len(w.frames) + 2); uint64(len(field)) > limit {
+	if limit := footerBytesMax(len(w.frames)+2, len(w.header.Phases)); uint64(len(field)) > limit {
 		return nil, fmt.Errorf("write trace footer: %d bytes, more than %d", len(field), limit)
 	}
 	if err := w.writeFrame(field); err != nil {

@@ -29,14 +29,15 @@ type Length struct {
 // String returns the law as trace headers hold it: "constant 100".
 func (l Length) String() string { return "constant " + strconv.Itoa(l.Constant) }
 
-// ParseLength is the inverse of Length.String.
+// ParseLength is the inverse of Length.String: it takes what that gives and
+// nothing else, so that one law has one text.
 func ParseLength(s string) (Length, error) {
-	law, arg, _ := strings.Cut(s, " ")
+	_, arg, _ := strings.Cut(s, " ")
 	n, err := strconv.Atoi(arg)
-	if law != "constant" || err != nil || n < 0 || n > MaxValueBytes {
-		return Length{}, fmt.Errorf("unknown law of value lengths %q", s)
+	if l := (Length{Constant: n}); err == nil && n >= 0 && n <= MaxValueBytes && l.String() == s {
+		return l, nil
 	}
-	return Length{Constant: n}, nil
+	return Length{}, fmt.Errorf("unknown law of value lengths %q", s)
 }
 
 // Max returns the greatest length in bytes that the law gives.
@@ -130,7 +131,9 @@ func Mix(x uint64) uint64 {
 func Sum(seed uint64, b []byte) uint64 {
 	h := seed ^ uint64(len(b))*golden
 	for len(b) >= 8 {
-		h = bits.RotateLeft64(h^binary.LittleEndian.Uint64(b), 29) * golden
+		// The high half of the product takes every bit to the others.
+		high, low := bits.Mul64(h^binary.LittleEndian.Uint64(b), golden)
+		h = high ^ low
 		b = b[8:]
 	}
 	var tail uint64

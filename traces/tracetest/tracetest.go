@@ -72,6 +72,7 @@ func Write(t testing.TB, h *traces.Header, ops []traces.Op, blockOps int) []byte
 		}
 		if b.Len() == 0 {
 			b.First, b.Phase, b.InsertBase = op.Index, op.Phase, insert
+			b.VisibleInserts = visible(h, ops[:i], op.Phase)
 		}
 		b.Kinds = append(b.Kinds, op.Kind)
 		b.Keys = append(b.Keys, op.Key)
@@ -87,6 +88,21 @@ func Write(t testing.TB, h *traces.Header, ops []traces.Op, blockOps int) []byte
 		t.Fatal(err)
 	}
 	return buf.Bytes()
+}
+
+// visible counts the inserts of the phase that the op behind before sees.
+func visible(h *traces.Header, before []traces.Op, phase int) uint64 {
+	delay := h.Phases[phase].VisibilityOps
+	if delay == 0 {
+		return 0
+	}
+	n := uint64(0)
+	for i := range before {
+		if op := &before[i]; op.Phase == phase && op.Kind == traces.Insert && uint64(len(before)-i) > delay {
+			n++
+		}
+	}
+	return n
 }
 
 // File writes a trace to a file of its own and returns its path.
