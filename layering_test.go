@@ -45,20 +45,27 @@ var rooms = []room{
 	{packages: "tracegen/...", ours: []string{"tracegen/...", "traces", "traces/payload"}, tests: []string{"traces/..."}},
 
 	{packages: "bindings", ours: []string{"traces", "traces/payload"}, tests: []string{"traces/..."}},
-	{packages: "bindings/all", ours: []string{"bindings/..."}},
+	{packages: "bindings/all", ours: []string{"bindings/..."}, tests: []string{"traces/..."}},
 	// The suite compares with memory, its oracle.
 	{packages: "bindings/bindingtest", ours: []string{"bindings", "bindings/memory", "traces", "traces/payload"}},
+	// Outages are seen in runs.
+	{packages: "bindings/outagetest", ours: []string{"bindings", "bindings/servers", "replay/...", "traces/..."}},
+	// Servers for tests know nothing of what is tested.
+	{packages: "bindings/servers/...", ours: []string{"bindings/servers"}},
 	{packages: "bindings/...", ours: []string{"bindings", "traces", "traces/payload"},
-		tests: []string{"bindings/bindingtest", "traces/..."}, anyOutside: true},
+		tests: []string{"bindings/bindingtest", "bindings/outagetest", "bindings/servers", "replay/...", "traces/..."}, anyOutside: true},
 
 	{packages: "replay/...", ours: []string{"replay/...", "bindings", "traces", "traces/payload"},
 		tests:   []string{"bindings/...", "traces/..."},
-		outside: []string{"github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys"}},
+		outside: []string{"github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys"},
+		// Result files are held against their schema.
+		testsOutside: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 
 	{packages: "cmd/tracegen/...", ours: append([]string{"cmd/tracegen/...", "tracegen/...", "traces/..."}, shared...),
-		tests: []string{"bindings/...", "replay/..."}, outside: commands, testsOutside: scripts},
+		tests: []string{"cmd/scripttest", "bindings/...", "replay/..."}, outside: commands, testsOutside: scripts},
 	{packages: "cmd/replay/...", ours: append([]string{"cmd/replay/...", "replay/...", "bindings/...", "traces/..."}, shared...),
-		tests: []string{"tracegen/..."}, outside: commands, testsOutside: scripts},
+		tests: []string{"cmd/scripttest", "tracegen/..."}, outside: commands, testsOutside: scripts},
+	{packages: "cmd/scripttest", outside: scripts},
 	{packages: "cmd/...", ours: shared, outside: commands},
 }
 
@@ -66,7 +73,7 @@ const protobuf = "google.golang.org/protobuf"
 
 var (
 	// shared is what both commands do alike; it knows neither side.
-	shared   = []string{"cmd/exit", "cmd/output", "cmd/status"}
+	shared   = []string{"cmd/exit", "cmd/output", "cmd/program", "cmd/status"}
 	commands = []string{"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term"}
 	scripts  = []string{"github.com/rogpeppe/go-internal"}
 )
@@ -199,6 +206,10 @@ func TestLayeringCatches(t *testing.T) {
 		{"one binding does not use another", ours("bindings/pebble", "bindings/memory"), false},
 		{"a binding is tested by the suite", testOf(ours("bindings/pebble", "bindings/bindingtest")), true},
 		{"and only tested by it", ours("bindings/pebble", "bindings/bindingtest"), false},
+		{"a binding is tested on a server", testOf(ours("bindings/redis", "bindings/servers")), true},
+		{"and starts none itself", ours("bindings/redis", "bindings/servers"), false},
+		{"servers know no binding", ours("bindings/servers", "bindings/redis"), false},
+		{"a binding is tested in a run", testOf(ours("bindings/redis", "replay")), true},
 		{"the suite has an oracle", ours("bindings/bindingtest", "bindings/memory"), true},
 		{"the suite knows no other binding", ours("bindings/bindingtest", "bindings/pebble"), false},
 		{"the list names bindings", ours("bindings/all", "bindings/pebble"), true},
@@ -226,6 +237,8 @@ func TestLayeringCatches(t *testing.T) {
 		{"a module whose name only begins alike", outside("replay", "golang.org/x/system"), false},
 		{"scripts in a command's tests", testOf(outside("cmd/replay", "github.com/rogpeppe/go-internal/testscript")), true},
 		{"scripts in a command", outside("cmd/replay", "github.com/rogpeppe/go-internal/testscript"), false},
+		{"scripts in what runs them", outside("cmd/scripttest", "github.com/rogpeppe/go-internal/testscript"), true},
+		{"commands run scripts in tests only", ours("cmd/replay", "cmd/scripttest"), false},
 		{"a room that is not there", outside("internal/cache", "sync"), false},
 	} {
 		if rule := violation(c.edge); (rule == "") != c.ok {

@@ -3,12 +3,17 @@ package all
 
 import (
 	"pianola/bindings"
+	"pianola/bindings/cassandra"
 	"pianola/bindings/memory"
+	"pianola/bindings/mongodb"
+	"pianola/bindings/mysql"
 	"pianola/bindings/null"
 	"pianola/bindings/pebble"
+	"pianola/bindings/postgresql"
+	"pianola/bindings/redis"
 )
 
 // Drivers returns every driver, in the order they are listed to people.
 func Drivers() []bindings.Driver {
-	return []bindings.Driver{pebble.Driver, memory.Driver, null.Driver}
+	return []bindings.Driver{pebble.Driver, mongodb.Driver, cassandra.Driver, redis.Driver, postgresql.Driver, mysql.Driver, memory.Driver, null.Driver}
 }

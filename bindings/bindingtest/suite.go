@@ -32,6 +32,9 @@ type Limits struct {
 	BlindUpdate bool
 	// BlindDelete: a DELETE of a record that doesn't exist succeeds.
 	BlindDelete bool
+	// Conflicts: operations on one key at a time may be given up as a conflict,
+	// class other; none is carried out by half.
+	Conflicts bool
 	// TextOnly: values are text, not any bytes.
 	TextOnly bool
 	// MaxValueBytes bounds a value and MaxFields the fields of a record, if
