@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"pianola/bindings"
-	"pianola/bindings/outagetest"
 	"pianola/bindings/servers"
 	"pianola/replay"
+	"pianola/replay/outagetest"
 	"pianola/traces"
 	"pianola/traces/tracetest"
 )

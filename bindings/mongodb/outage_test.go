@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"pianola/bindings"
-	"pianola/bindings/outagetest"
 	"pianola/bindings/servers"
+	"pianola/replay/outagetest"
 	"pianola/traces"
 )
 

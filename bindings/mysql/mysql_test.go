@@ -18,8 +18,8 @@ import (
 
 	"pianola/bindings"
 	"pianola/bindings/bindingtest"
-	"pianola/bindings/outagetest"
 	"pianola/bindings/servers"
+	"pianola/replay/outagetest"
 	"pianola/traces"
 	"pianola/traces/payload"
 )
