@@ -87,7 +87,7 @@ func (d *Driver) unknownProperty(name string, drivers []Driver) error {
 // Redacted lists the properties in the driver's order for a result: secrets
 // are left out.
 func (d *Driver) Redacted(p Properties) []Fact {
-	var facts []Fact
+	facts := []Fact{}
 	for i := range d.Properties {
 		if property := &d.Properties[i]; !property.Secret {
 			facts = append(facts, Fact{Name: property.Name, Value: p[property.Name]})

@@ -35,7 +35,7 @@ func replayFlags(l *lists) []cli.Flag {
 		&cli.StringFlag{Name: "speed", Usage: "issue `X` times as fast as the trace says"},
 		&cli.StringFlag{Name: "rate", Usage: "issue phase run at a mean of `R` operations per second, other paced phases alike"},
 		&cli.BoolFlag{Name: "asap", Usage: "ignore due times: a closed loop over the slots", DisableDefaultText: true},
-		&cli.StringFlag{Name: "slots", Usage: "at most `N` operations in flight", DefaultText: "64 for embedded stores, else 1024"},
+		&cli.StringFlag{Name: "slots", Usage: "at most `N` operations in flight", DefaultText: "the database's own, which replay databases NAME prints"},
 		&cli.StringFlag{Name: "overload", Usage: "`WHAT` to do when all slots are busy: queue, drop or abort", DefaultText: string(replay.QueueOverload)},
 		&cli.StringFlag{Name: "order", Usage: "`WHICH` operations wait for earlier ones: none, or key (those that conflict on a key)", DefaultText: string(replay.NoOrder)},
 		&cli.StringFlag{Name: "deadline", Usage: "give an operation up `D` after its due time", DefaultText: bindings.DefaultDeadline.String()},
