@@ -48,8 +48,16 @@ func (e *blocking) run(p *phaseRun) (hung int) {
 		p.settle()
 		e.lead.pass()
 	}
-	if hung = len(e.slots) - len(back); hung > 0 {
+	if len(back) < len(e.slots) {
 		p.expireBefore(1<<62, p.now())
+		// A slot that is idle has its answer: the fate is being recorded.
+		for _, s := range e.slots {
+			for !back[s] && stateOf(s.state.Load()) == idle {
+				back[<-exits] = true
+			}
+		}
+	}
+	if hung = len(e.slots) - len(back); hung > 0 {
 		for _, s := range e.slots {
 			if !back[s] {
 				e.hung[s] = true
@@ -81,11 +89,11 @@ func (e *blocking) work(p *phaseRun, s *slot, exits chan<- *slot) {
 func (e *blocking) next(p *phaseRun, s *slot) bool {
 	var c claimed
 	for p.claim(&c) {
-		if limit := p.patience(&c); p.paced && s.freeAt >= limit {
+		if limit := p.patience(&c); p.paced && max(s.freeAt, c.keyFree) >= limit {
 			p.noSlot(&c, limit)
 			continue
 		}
-		if p.launch(s, &c) == launchReady {
+		if p.launch(s, &c) {
 			return true
 		}
 	}
@@ -98,6 +106,11 @@ func (e *blocking) giveUp(p *phaseRun, now time.Duration) {
 		return
 	}
 	defer e.lead.pass()
+	for _, s := range e.slots {
+		if stateOf(s.state.Load()) == idle {
+			return // it is on its way to the lead
+		}
+	}
 	for !p.stop.Load() {
 		c, ok := p.first()
 		if !ok {

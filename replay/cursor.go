@@ -15,6 +15,7 @@ import (
 type cursor struct {
 	clock  Clock
 	decode *decoder
+	stop   <-chan struct{}
 	block  *traces.Block
 	at     int
 	// err is what ended the phase early; nil at its end.
@@ -88,12 +89,16 @@ func (d *decoder) run() {
 	}
 }
 
-// next returns the next block of the given phase, or nil behind its last. The
-// error is what ended the trace early.
-func (d *decoder) next(phase int) (*traces.Block, error) {
+// next returns the next block of the given phase, or nil behind its last and
+// once stop is closed. The error is what ended the trace early.
+func (d *decoder) next(phase int, stop <-chan struct{}) (*traces.Block, error) {
 	b, ok := d.held, true
 	if b == nil {
-		b, ok = <-d.ready
+		select {
+		case b, ok = <-d.ready:
+		case <-stop:
+			return nil, nil // a stream may stall for ever
+		}
 	}
 	d.held = nil
 	switch {
@@ -106,15 +111,12 @@ func (d *decoder) next(phase int) (*traces.Block, error) {
 	return b, nil
 }
 
-func (d *decoder) close() {
-	close(d.stop)
-	for range d.ready {
-	}
-}
+// close ends the decoding. It does not wait for a read that may never return.
+func (d *decoder) close() { close(d.stop) }
 
-func newCursor(clock Clock, d *decoder, paced bool) *cursor {
+func newCursor(clock Clock, d *decoder, paced bool, stop <-chan struct{}) *cursor {
 	c := &cursor{
-		clock: clock, decode: d, digest: traces.NewPhaseDigest(paced),
+		clock: clock, decode: d, stop: stop, digest: traces.NewPhaseDigest(paced),
 		left: make(chan *traces.Block, aheadBlocks), hashed: make(chan struct{}),
 	}
 	go c.hash()
@@ -129,16 +131,14 @@ func (c *cursor) hash() {
 	close(c.hashed)
 }
 
-// prefetch fetches the phase's first block before its clock starts.
-func (c *cursor) prefetch(phase int) { c.fetch(phase) }
-
+// fetch goes on to the next block of the phase.
 func (c *cursor) fetch(phase int) {
 	if c.block != nil {
 		c.left <- c.block
 	}
 	begin := c.clock.Now()
 	c.at = 0
-	c.block, c.err = c.decode.next(phase)
+	c.block, c.err = c.decode.next(phase, c.stop)
 	c.starved += c.clock.Now() - begin
 	if c.block == nil {
 		c.done = true
@@ -181,6 +181,6 @@ func (c *cursor) finish(pending bool) {
 }
 
 // describe names a broken trace in the result.
-func (c *cursor) describe() string {
-	return fmt.Sprintf("the trace broke after %d ops of the phase: %v", c.claimed, c.err)
+func (c *cursor) describe(phase string) string {
+	return fmt.Sprintf("the trace broke after %d ops of phase %s: %v", c.claimed, phase, c.err)
 }

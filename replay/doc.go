@@ -5,12 +5,13 @@
 // earlier ops: the load is open loop. Times are absolute; no error adds up.
 //
 //	due       when the op should start
-//	ready     max(due, the instant its slot became free)
+//	ready     max(due, the instant its slot became free, under KeyOrder also
+//	          the end of the conflicting op on its key)
 //	start     when it did start, stamped right before the binding is called
 //	end       when it was answered, stamped when the answer reaches the session
 //
-//	wait      ready - due     no slot was free: the database is too slow, or
-//	                          there are too few slots
+//	wait      ready - due     no slot was free, or its key was not: the
+//	                          database is too slow, or there are too few slots
 //	lag       start - ready   the generator's own fault
 //	service   end - start     what a closed loop would have measured
 //	response  end - due       what a user would have waited: the headline

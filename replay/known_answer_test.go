@@ -116,7 +116,6 @@ func TestAStallOfASecondHasTheAnswerWorkedOutOnPaper(t *testing.T) {
 			}
 		})
 		t.Run("real/"+describe(slots), func(t *testing.T) {
-			t.Parallel()
 			untilQuiet(t, func() []string {
 				return stallFaults(&realTime(t, stallRunner(t, slots)).Phases[0], slots, 5*time.Millisecond)
 			})

@@ -226,3 +226,27 @@ func TestAnInterruptSettlesParkedOps(t *testing.T) {
 		})
 	}
 }
+
+func TestParkedOpsPastTheirDeadlineAreNotSent(t *testing.T) {
+	for _, pipelined := range []bool{false, true} {
+		var ops []traces.Op
+		for i := range uint64(4000) {
+			ops = append(ops, traces.Op{Kind: traces.Update, Key: 5, Due: i * 5e6}) // 200/s for 20 s
+		}
+		r, b := orderedRunner(t, pipelined, ops)
+		b.Answer = func(context.Context, *bindings.Op) error {
+			time.Sleep(10 * time.Millisecond)
+			return nil
+		}
+		r.Slots, r.Deadline = 1024, 2*time.Second
+		p := &stepped(t, r).Phases[0]
+		all := total(t, p)
+		last := b.Calls()[len(b.Calls())-1].Start
+		if lag := all.Lag.Quantile(measure.P99).Value; lag > 20*time.Millisecond || last > p.Schedule+r.Deadline || all.Counts.Unsent < 1000 {
+			t.Errorf("pipelined %v: %+v, lag p99 %v, last call at %v", pipelined, all.Counts, lag, last)
+		}
+		if w := p.Verdict.Word; w != measure.Saturated {
+			t.Errorf("pipelined %v: verdict %q %v", pipelined, w, p.Verdict.Reasons)
+		}
+	}
+}

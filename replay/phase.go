@@ -57,6 +57,9 @@ type phaseRun struct {
 	// reached is the instant at which a pipelined dispatcher came to the next
 	// op: without due times no op was ready before.
 	reached time.Duration
+	// late is the time in which an op could have been sent and was not, up to
+	// lateUntil.
+	late, lateUntil time.Duration
 	// held is the instant until which so many ops waited for their keys that
 	// none was taken.
 	held time.Duration
@@ -174,25 +177,20 @@ func (p *phaseRun) offer(c *claimed, due time.Duration) {
 
 // putBack gives an op back that a stop came before: it is still to be settled.
 func (p *phaseRun) putBack(c *claimed) {
+	<-p.stops
 	if c.offered {
 		p.giveUp(c, measure.Unsent, max(p.stoppedAt, c.due))
 	}
 }
 
-// launched says what became of a launch.
-type launched int
+// lateMin is the lag from which on it counts as time that the generator took
+// from the schedule: more than any scheduler's slice.
+const lateMin = 10 * time.Millisecond
 
-const (
-	// ready: the op is to be sent.
-	launchReady launched = iota
-	// again: another op goes first; the slot stays free.
-	launchAgain
-	// stopped: the run ends; the slot stays free.
-	launchStopped
-)
-
-// launch prepares c in s, waits until it is due and gets it its key.
-func (p *phaseRun) launch(s *slot, c *claimed) launched {
+// launch prepares c in s, waits until it is due and gets it its key. It returns
+// false if it is not to be sent now: another op goes first, or the run ends.
+// The slot stays free then.
+func (p *phaseRun) launch(s *slot, c *claimed) bool {
 	s.trace, s.unwritten = c.op, c.unwritten
 	s.due, s.keyFree, s.ready = c.due, c.keyFree, max(c.due, c.keyFree, s.freeAt)
 	if !p.paced {
@@ -201,15 +199,16 @@ func (p *phaseRun) launch(s *slot, c *claimed) launched {
 	}
 	p.builder.build(s, c.version)
 	if !c.offered {
-		if p.paced && p.pacer.wait(p.start+c.due)-p.start < c.due {
-			if p.stop.Load() {
-				return launchStopped
+		if p.paced {
+			now := p.pacer.wait(saturatingAdd(p.start, c.due)) - p.start
+			if now < c.due {
+				return false // a stop, or an op whose key is free: that one is due already
 			}
-			return launchAgain // an op with its key free is due already
+			p.countLate(s.ready, now)
 		}
 		p.offer(c, s.due)
 		if p.order != nil && !p.order.enter(c) {
-			return launchAgain
+			return false
 		}
 		c.entered = true
 	}
@@ -217,7 +216,18 @@ func (p *phaseRun) launch(s *slot, c *claimed) launched {
 	deadline := saturatingAdd(s.due, p.deadline)
 	s.op.Deadline = saturatingAdd(p.start, deadline)
 	p.lastDeadline.Store(int64(max(deadline, time.Duration(p.lastDeadline.Load()))))
-	return launchReady
+	return true
+}
+
+// countLate adds up the time in which an op that could have been sent was not.
+// It overlaps for several ops, and counts once. A generator that stood still
+// may be late with no more than a few ops: the slots of the others were freed
+// by late ones, so that their delay is wait.
+func (p *phaseRun) countLate(ready, now time.Duration) {
+	if now-ready > lateMin {
+		p.late += now - max(ready, p.lateUntil)
+		p.lateUntil = now
+	}
 }
 
 func saturatingAdd(a, b time.Duration) time.Duration {
@@ -268,7 +278,7 @@ func (p *phaseRun) giveUp(c *claimed, outcome measure.Outcome, decided time.Dura
 	}
 	p.decide(0, &measure.Sample{
 		Index: c.op.Index, Kind: c.op.Kind, Outcome: outcome, Due: c.due, KeyFree: c.keyFree, Decided: decided,
-	}, &c.op, c.entered)
+	}, &c.op, c.entered, max(decided, c.keyFree))
 }
 
 // answered counts the answer of the op in s and frees s.
@@ -295,7 +305,7 @@ func (p *phaseRun) count(s *slot, err error, end time.Duration) {
 	if op.Kind == traces.Insert {
 		p.inserts.end(op.Key, sample.Outcome == measure.Completed)
 	}
-	p.decide(s.number, &sample, op, true)
+	p.decide(s.number, &sample, op, true, end)
 }
 
 // outcome tells misses from failures.
@@ -326,17 +336,17 @@ func (p *phaseRun) expire(s *slot, at time.Duration) {
 	if op.Kind == traces.Insert {
 		p.inserts.end(op.Key, false)
 	}
-	p.decide(s.number, &sample, op, true)
+	p.decide(s.number, &sample, op, true, at)
 }
 
-// decide records a fate. An op that has its key gives it back.
-func (p *phaseRun) decide(stripe int, sample *measure.Sample, op *traces.Op, hasKey bool) {
+// decide records a fate. An op that has its key gives it back, at freed.
+func (p *phaseRun) decide(stripe int, sample *measure.Sample, op *traces.Op, hasKey bool, freed time.Duration) {
 	p.recorder.Record(stripe, sample)
 	if p.log != nil {
 		p.log.write(sample, op.Phase)
 	}
 	if p.order != nil && hasKey {
-		p.order.leave(op, sample.Decided)
+		p.order.leave(op, freed)
 	}
 }
 
@@ -405,8 +415,11 @@ func (p *phaseRun) halt() {
 func (p *phaseRun) settle() {
 	<-p.stops
 	if p.order != nil {
-		for c := (claimed{}); p.order.take(&c) || p.order.takeParked(&c); c = (claimed{}) {
-			p.giveUp(&c, measure.Unsent, max(p.stoppedAt, c.due))
+		// Answers still let ops in: until none is left in either line.
+		for !p.order.idle() {
+			if c := (claimed{}); p.order.take(&c) || p.order.takeParked(&c) {
+				p.giveUp(&c, measure.Unsent, max(p.stoppedAt, c.due))
+			}
 		}
 	}
 	for p.paced && p.peek() && p.pending.due <= p.stoppedAt {

@@ -53,7 +53,7 @@ func (e *pipelined) dispatch(p *phaseRun, timer *time.Timer) {
 		if s == nil {
 			s = e.take(p, limit, timer, p.stops)
 		}
-		if p.paced && (s == nil || s.freeAt >= limit) && !p.stop.Load() {
+		if p.paced && (s == nil || max(s.freeAt, c.keyFree) >= limit) && !p.stop.Load() {
 			p.noSlot(&c, limit)
 			continue
 		}
@@ -61,7 +61,7 @@ func (e *pipelined) dispatch(p *phaseRun, timer *time.Timer) {
 			p.putBack(&c) // stopped
 			break
 		}
-		if p.launch(s, &c) == launchReady {
+		if p.launch(s, &c) {
 			p.sent(s)
 			p.reached = s.start
 			e.pipeline.Issue(&s.op)
@@ -116,14 +116,32 @@ func (e *pipelined) drain(p *phaseRun, timer *time.Timer) (hung int) {
 		}
 		break
 	}
-	if hung = len(e.slots) - len(back); hung > 0 {
-		at := p.now()
-		p.expireBefore(1<<62, at)
+	if len(back) < len(e.slots) {
+		p.expireBefore(1<<62, p.now())
+		// A slot that is idle has its answer: the fate is being recorded.
+		for e.idle() > len(back) {
+			if s := e.free.takeNow(); s != nil {
+				back = append(back, s)
+			} else {
+				time.Sleep(10 * time.Microsecond)
+			}
+		}
 	}
+	hung = len(e.slots) - len(back)
 	for _, s := range back {
 		e.free.put(s)
 	}
 	return hung
+}
+
+// idle returns the number of slots without an op in flight.
+func (e *pipelined) idle() (n int) {
+	for _, s := range e.slots {
+		if stateOf(s.state.Load()) == idle {
+			n++
+		}
+	}
+	return n
 }
 
 func (e *pipelined) close() error { return e.pipeline.Close() }

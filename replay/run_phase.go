@@ -15,6 +15,10 @@ import (
 // waits for the first due time is there when it comes.
 const startDelay = 5 * time.Millisecond
 
+// recorderStripes bounds the parts of a recorder: each takes megabytes, and
+// more than a few threads never record at one instant.
+const recorderStripes = 8
+
 // phaseProgress is what Progress reads.
 type phaseProgress struct {
 	name     string
@@ -63,12 +67,12 @@ func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
 		interrupt: ctx, calls: calls, clock: r.Clock, index: index, paced: phase.Paced && !r.Asap,
 		scale: r.scale, inserts: r.inserts, builder: r.builder, log: r.log, slots: r.slots,
 		deadline: r.Deadline, grace: r.Grace, overload: r.Overload, load: phase.Name == traces.LoadPhase, versionBase: 1 + r.versions,
-		recorder: measure.NewRecorder(runtime.NumCPU() + 1), stops: make(chan struct{}),
+		recorder: measure.NewRecorder(min(runtime.GOMAXPROCS(0), recorderStripes)), stops: make(chan struct{}),
 	}
 	if r.Order == KeyOrder {
 		p.order = newKeyOrder()
 	}
-	p.cursor = newCursor(r.Clock, r.decoder, phase.Paced)
+	p.cursor = newCursor(r.Clock, r.decoder, phase.Paced, p.stops)
 	budget := r.result.Settings.Pacer.Budget
 	p.pacer = &pacer{clock: r.Clock, stop: &p.stop, order: p.order, gaps: measure.NewHistogram(),
 		margin: withinBudget(r.margin, r.scale.rate(phase.Rate), budget)}
@@ -79,7 +83,7 @@ func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
 func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	phase := &r.Trace.Header().Phases[index]
 	p := r.newPhase(ctx, calls, index)
-	p.cursor.prefetch(index)
+	p.cursor.fetch(index)
 	p.cursor.starved = 0
 	out := measure.Phase{
 		Name: phase.Name, Paced: p.paced, KeyLaw: phase.KeyLaw, ScanLaw: phase.ScanLaw, Arrivals: phase.Arrivals,
@@ -87,6 +91,9 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	}
 	if p.paced {
 		out.Rate = r.scale.rate(phase.Rate)
+		if r.SpeedNumerator != r.SpeedDenominator {
+			out.Arrivals += fmt.Sprintf(", at a speed of %d/%d", r.SpeedNumerator, r.SpeedDenominator)
+		}
 	}
 	totals, known := r.totals()
 	if known {
@@ -114,6 +121,10 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	p.halt()
 	p.cursor.finish(p.isPending)
 	out.Health = health(before, after, p.pacer, p.cursor.starved)
+	out.Health.Late = p.late
+	if r.result.Settings.Executor != executorPipelined {
+		out.Health.RunQueue = 0 // the runner's thread only waits; who has the lead changes
+	}
 	if err := p.recorder.Finish(&out); err != nil {
 		return fmt.Errorf("phase %s: %w", phase.Name, err)
 	}
@@ -140,7 +151,7 @@ func (r *run) conclude(p *phaseRun, out measure.Phase, interrupted bool, hung in
 		r.versions += all.Counts.Offered
 	}
 	out.Verdict = measure.Judge(&out, measure.JudgeInput{
-		Place: r.Driver.Place, Local: r.local, Slots: r.Slots, OrderWait: orderWait(&out),
+		Place: r.Driver.Place, Local: r.local, Slots: r.Slots, Deadline: r.Deadline,
 	})
 	r.hung += hung
 	res := r.result
@@ -148,16 +159,16 @@ func (r *run) conclude(p *phaseRun, out measure.Phase, interrupted bool, hung in
 	case interrupted:
 		res.Partial = true
 	case p.cursor.err != nil:
-		res.Void = p.cursor.describe()
+		res.Void = p.cursor.describe(out.Name)
 	case out.Digest.Status == measure.DigestMismatch:
 		res.Void = fmt.Sprintf("the ops of phase %s are not those that the trace's digest is of", out.Name)
 	case p.aborted.Load():
-		res.Stopped = fmt.Sprintf("--overload abort: no slot was free for op %d of phase %s when it was due", p.abortedOp, out.Name)
+		res.Stopped = fmt.Sprintf("--overload abort: no slot was free for op %d of the trace when it was due", p.abortedOp)
 	case p.stuck.Load() || hung > 0:
 		res.Stopped = fmt.Sprintf("%d ops of phase %s were still in flight %v after their deadline", hung, out.Name, p.grace)
-	case p.load && (r.AllowErrors.Exceeded(errors, all.Counts.Offered) || all.Counts.Unsent > 0):
-		res.Stopped = fmt.Sprintf("the load is incomplete: %d failed, %d censored, %d unsent of %d",
-			all.Counts.Failed, all.Counts.Censored, all.Counts.Unsent, all.Counts.Offered)
+	case p.load && r.follows(p.index) && (r.AllowErrors.Exceeded(errors, all.Counts.Offered) || all.Counts.Unsent+all.Counts.Dropped > 0):
+		res.Stopped = fmt.Sprintf("the load is incomplete: %d failed, %d censored, %d dropped, %d unsent of %d",
+			all.Counts.Failed, all.Counts.Censored, all.Counts.Dropped, all.Counts.Unsent, all.Counts.Offered)
 	}
 	res.Phases = append(res.Phases, out)
 	if res.Void != "" {
@@ -175,11 +186,22 @@ func (r *run) totals() (*traces.Totals, bool) {
 	return r.Trace.Totals()
 }
 
+// follows reports whether a phase behind the given one is to be replayed.
+func (r *run) follows(phase int) bool {
+	for i := phase + 1; i < len(r.Trace.Header().Phases); i++ {
+		if r.chosen(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // uncompared is the digest of a phase that waits for the stated one.
 type uncompared struct {
 	at     int // index in the result
 	phase  int // index in the trace
 	digest *traces.PhaseDigest
+	ops    uint64
 }
 
 // compareDigest holds the digest of the ops that were claimed against the one
@@ -187,15 +209,16 @@ type uncompared struct {
 func (r *run) compareDigest(p *phaseRun, out *measure.Phase) {
 	totals, known := r.totals()
 	if !known {
-		r.uncompared = append(r.uncompared, uncompared{len(r.result.Phases), p.index, p.cursor.digest})
+		r.uncompared = append(r.uncompared, uncompared{len(r.result.Phases), p.index, p.cursor.digest, p.phaseOp})
 		out.Digest = measure.Digest{Status: measure.DigestPartial, Chunks: len(p.cursor.digest.FullChunks())}
 		return
 	}
-	out.Digest = compareDigest(p.cursor.digest, &totals.Phases[p.index])
+	out.Digest = compareDigest(p.cursor.digest, &totals.Phases[p.index], p.phaseOp)
 }
 
-// compareDigest compares chunk by chunk as far as the phase was replayed.
-func compareDigest(got *traces.PhaseDigest, want *traces.PhaseTotal) measure.Digest {
+// compareDigest compares chunk by chunk as far as the phase was replayed, which
+// is as far as the given number of ops.
+func compareDigest(got *traces.PhaseDigest, want *traces.PhaseTotal, ops uint64) measure.Digest {
 	d := measure.Digest{Status: measure.DigestMismatch, Of: len(want.Chunks)}
 	if got.Count() == want.Count() {
 		if got.Sum() == want.Digest {
@@ -210,7 +233,7 @@ func compareDigest(got *traces.PhaseDigest, want *traces.PhaseTotal) measure.Dig
 		d.Chunks++
 	}
 	d.Status = measure.DigestPartial
-	if d.Chunks == 0 {
+	if ops == 0 {
 		d.Status = measure.DigestNotReplayed
 	}
 	return d
@@ -218,9 +241,9 @@ func compareDigest(got *traces.PhaseDigest, want *traces.PhaseTotal) measure.Dig
 
 // confirm reads the rest of a stream, whose totals come last, and says whether
 // the whole trace was replayed and is what it states.
-func (r *run) confirm() error {
+func (r *run) confirm(ctx context.Context) error {
 	if _, known := r.totals(); !known {
-		if err := r.passOver(len(r.Trace.Header().Phases)); err != nil {
+		if err := r.passOver(ctx, len(r.Trace.Header().Phases)); err != nil {
 			r.result.Void = fmt.Sprintf("the trace broke behind its last replayed op: %v", err)
 			return err
 		}
@@ -231,7 +254,7 @@ func (r *run) confirm() error {
 	}
 	for _, u := range r.uncompared {
 		p := &r.result.Phases[u.at]
-		p.Digest = compareDigest(u.digest, &totals.Phases[u.phase])
+		p.Digest = compareDigest(u.digest, &totals.Phases[u.phase], u.ops)
 		if p.Digest.Status == measure.DigestMismatch {
 			r.result.Void = fmt.Sprintf("the ops of phase %s are not those that the trace's digest is of", p.Name)
 		}
@@ -267,13 +290,4 @@ func (r *Runner) newResult() *measure.Result {
 		res.Trace.Digest = fmt.Sprintf("%x", totals.Digest)
 	}
 	return res
-}
-
-// orderWait sums the waits for keys over all kinds.
-func orderWait(p *measure.Phase) time.Duration {
-	var sum time.Duration
-	for i := range p.Kinds {
-		sum += p.Kinds[i].OrderWait
-	}
-	return sum
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -71,6 +72,12 @@ const DefaultGrace = time.Second
 // ErrRefused marks an error of a run that was found before any op was sent:
 // what the trace needs and the database can't do, or a table with rows.
 var ErrRefused = errors.New("refused")
+
+// Words for the kinds of executors in a result.
+const (
+	executorPipelined = "pipelined"
+	executorBlocking  = "blocking"
+)
 
 // executor runs the phases on one kind of session.
 type executor interface {
@@ -145,14 +152,26 @@ func (r *Runner) defaults() {
 	}
 }
 
+// The collector runs rarely, and as often as it must beyond the limit, which no
+// client of ours comes near: a small database's cache and the slots' values.
+const (
+	gcPercent   = 400
+	memoryLimit = 4 << 30
+)
+
 // tuneRuntime gives the pacer a P of its own and makes the garbage collector
 // rare. It returns what undoes that.
 func tuneRuntime() (undo func()) {
 	procs := runtime.GOMAXPROCS(runtime.NumCPU() + 1)
-	percent := debug.SetGCPercent(400)
+	percent := debug.SetGCPercent(gcPercent)
+	before := debug.SetMemoryLimit(-1)
+	if before == math.MaxInt64 { // GOMEMLIMIT is not set
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	return func() {
 		runtime.GOMAXPROCS(procs)
 		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(before)
 	}
 }
 
@@ -264,9 +283,11 @@ func (r *run) checkTable(ctx context.Context) error {
 	h := r.Trace.Header()
 	switch {
 	case r.Phases != RunOnly && rows > 0:
-		return fmt.Errorf("%w: table %q holds %d rows already; --phase run runs on them", ErrRefused, h.Table, rows)
+		return fmt.Errorf("%w: table %q holds %d rows already: empty it first, or run on what it holds by --phase run", ErrRefused, h.Table, rows)
+	case r.Phases == RunOnly && rows == 0 && h.Records > 0:
+		return fmt.Errorf("%w: table %q holds 0 rows, the trace is made for %d: replay it with --phase load first", ErrRefused, h.Table, h.Records)
 	case r.Phases == RunOnly && rows < h.Records:
-		return fmt.Errorf("%w: table %q holds %d rows, the trace is made for %d: replay it with --phase load first", ErrRefused, h.Table, rows, h.Records)
+		return fmt.Errorf("%w: table %q holds %d rows, the trace is made for %d: empty it and load the trace again", ErrRefused, h.Table, rows, h.Records)
 	case r.Phases == RunOnly && rows > h.Records && r.inserting():
 		return fmt.Errorf("%w: table %q holds %d rows, the trace is made for %d and inserts more: its inserts may be there already", ErrRefused, h.Table, rows, h.Records)
 	}
@@ -299,7 +320,7 @@ func (r *run) openSessions(ctx context.Context) error {
 		if exec.pipeline, err = p.Pipeline(ctx, exec); err != nil {
 			return fmt.Errorf("open session: %w", err)
 		}
-		r.exec, r.result.Settings.Executor = exec, "pipelined"
+		r.exec, r.result.Settings.Executor = exec, executorPipelined
 		return nil
 	}
 	for i, s := range r.slots {
@@ -311,7 +332,7 @@ func (r *run) openSessions(ctx context.Context) error {
 			return fmt.Errorf("open session %d of %d: %w", i+1, r.Slots, err)
 		}
 	}
-	r.exec, r.result.Settings.Executor = newBlocking(r.slots), "blocking"
+	r.exec, r.result.Settings.Executor = newBlocking(r.slots), executorBlocking
 	return nil
 }
 
@@ -345,7 +366,7 @@ func (r *run) replay(ctx, calls context.Context) error {
 			if i > first {
 				continue // behind the last phase of the run
 			}
-			if err := r.passOver(i); err != nil {
+			if err := r.passOver(ctx, i); err != nil {
 				return err
 			}
 		default:
@@ -354,7 +375,7 @@ func (r *run) replay(ctx, calls context.Context) error {
 			}
 		}
 	}
-	return r.confirm()
+	return r.confirm(ctx)
 }
 
 // over reports whether the last phase ended the run.
@@ -375,10 +396,11 @@ func (r *run) peakRate() float64 {
 }
 
 // passOver reads a phase of a stream without replaying it.
-func (r *run) passOver(phase int) error {
+func (r *run) passOver(ctx context.Context, phase int) error {
 	for {
-		b, err := r.decoder.next(phase)
+		b, err := r.decoder.next(phase, ctx.Done())
 		if b == nil {
+			r.result.Partial = r.result.Partial || ctx.Err() != nil
 			return err
 		}
 		r.decoder.free <- b

@@ -18,7 +18,9 @@ type File struct {
 	w      io.Writer
 	// file is nil if w is standard output.
 	file *os.File
-	done bool
+	// broken is the error of a write, which is never complete afterwards.
+	broken error
+	done   bool
 }
 
 // unfinished holds the files that AbortAll is for. Its mutex guards the ends
@@ -59,7 +61,8 @@ func temporary(file string) string {
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.w.Write(p)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", f.target, cause(err)) // that it was a write, callers say
+		f.broken = cause(err)
+		err = fmt.Errorf("%s: %w", f.target, f.broken) // that it was a write, callers say
 	}
 	return n, err
 }
@@ -87,8 +90,8 @@ func (f *File) Commit() error {
 	if f.file == nil {
 		return nil
 	}
-	var err error
-	if !f.target.Direct() {
+	err := f.broken // what a failed write left is not complete
+	if err == nil && !f.target.Direct() {
 		err = f.file.Sync()
 	}
 	if closeErr := f.file.Close(); err == nil {

@@ -214,6 +214,9 @@ func (c *closedInterval) merge(kind int, counts Counts, response *Histogram) err
 		c.kinds[kind] = to
 	}
 	to.counts.Add(counts)
+	if to.encoded != nil && response.Count() == 0 {
+		return nil
+	}
 	if to.encoded != nil {
 		before, err := decodeInterval(to.encoded)
 		if err != nil {

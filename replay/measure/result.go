@@ -29,7 +29,8 @@ type Result struct {
 	// Void says why the figures must not be used: the trace broke in mid-run,
 	// or its digest is not the one it states.
 	Void string `json:"void,omitempty"`
-	// Stopped says why a phase of the trace was not begun.
+	// Stopped says why the run ended before the trace did, or with ops still
+	// in flight.
 	Stopped string `json:"stopped,omitempty"`
 }
 
@@ -233,11 +234,15 @@ type Backlog struct {
 
 // Health is how the generator itself fared in one phase.
 type Health struct {
-	// RunQueue is how long the pacing thread was ready to run and did not.
+	// RunQueue is how long the pacing thread was ready to run and did not; 0
+	// with blocking sessions, where no one thread waits for all due times.
 	RunQueue time.Duration `json:"run_queue_ns"`
 	// GC cycles and the time the program stood still for them.
 	GCCycles uint64        `json:"gc_cycles"`
 	GCPause  time.Duration `json:"gc_pause_ns"`
+	// Late is the time in which some op that was due and had a slot was more
+	// than 10 ms late to be sent.
+	Late time.Duration `json:"late_ns"`
 	// Starved is how long the schedule waited for the decoder.
 	Starved time.Duration `json:"starved_ns"`
 	// CPU time of the whole process.
@@ -277,6 +282,7 @@ func (p *Phase) Total() (Kind, error) {
 	for i := range p.Kinds {
 		k := &p.Kinds[i]
 		all.Counts.Add(k.Counts)
+		all.OrderWait += k.OrderWait
 		for _, pair := range [][2]*Histogram{{all.Response, k.Response}, {all.Service, k.Service}, {all.Wait, k.Wait}, {all.Lag, k.Lag}} {
 			if err := pair[0].Merge(pair[1]); err != nil {
 				return Kind{}, err

@@ -57,15 +57,14 @@ type JudgeInput struct {
 	Local bool
 	// Slots is the number of slots of the run.
 	Slots int
-	// OrderWait is the part of the waits of all ops that was spent until their
-	// keys were free.
-	OrderWait time.Duration
+	// Deadline of each op, from its due time.
+	Deadline time.Duration
 }
 
 // Judge says what the figures of p can be used for. Word is the first that
 // applies of
 //
-//	not judged         no op was offered
+//	not judged         no op was offered, or none completed
 //	generator limited  ops started late, or the schedule was held up, by more
 //	                   than is allowed
 //	shared CPU         the same, with a database in this process or on this
@@ -99,31 +98,47 @@ func Judge(p *Phase, in JudgeInput) Verdict {
 		}
 	}
 	if reasons := j.saturation(); len(reasons) > 0 {
+		if p.Paced {
+			reasons = append(reasons, j.limits()...)
+		}
 		return verdict(Saturated, reasons)
 	}
-	if p.Paced {
-		if reasons := j.waiting(); len(reasons) > 0 {
-			if reason := j.ordering(); reason != "" {
-				return verdict(OrderingLimited, append(reasons, reason))
-			}
-			return verdict(SlotsFull, append(reasons, fmt.Sprintf("The limit is %d slots.", in.Slots)))
-		}
-		return verdict(Valid, []string{fmt.Sprintf("Lag p99 is %s; up to %s is allowed.",
-			FormatDuration(j.p99(all.Lag)), FormatDuration(j.lagLimit()))})
+	if all.Counts.Completed == 0 {
+		return verdict(Unjudged, []string{"No op was completed: there is no response to judge."})
 	}
-	return verdict(Valid, []string{"Every op was sent; without due times there is nothing else to judge."})
+	if !p.Paced {
+		return Verdict{Word: Valid, Reasons: []string{"Every op was sent; without due times there is nothing else to judge.", adviceUnpaced}}
+	}
+	if reasons := j.waiting(); len(reasons) > 0 {
+		if reason := j.ordering(); reason != "" {
+			return verdict(OrderingLimited, append(reasons, reason))
+		}
+		return verdict(SlotsFull, append(reasons, fmt.Sprintf("The limit is %d slots.", in.Slots)))
+	}
+	reasons := []string{fmt.Sprintf("Lag p99 is %s; up to %s is allowed.", FormatDuration(j.p99(all.Lag)), FormatDuration(j.lagLimit()))}
+	if n := all.Counts.Failed + all.Counts.Censored; n > 0 {
+		return Verdict{Word: Valid, Reasons: append(reasons,
+			fmt.Sprintf("%d of %d ops failed or were not answered in time; they rank above all others.", n, all.Counts.Offered), adviceFailures)}
+	}
+	return verdict(Valid, reasons)
 }
 
 // advice is what each verdict asks the reader to do.
 var advice = map[string]string{
 	GeneratorLimited: "These figures tell of the generator, not of the database: don't use them. Lower the rate, or run the generator on a quieter or larger machine.",
 	SharedCPU:        "Generator and database compete for this machine's CPUs: wait, lag and service add up, but their split is uncertain. Give the database another machine, or lower the rate.",
-	Saturated:        "The database did not keep up: percentiles depend on how long the run lasted. Lower the rate to learn about response under a load that it can carry.",
-	SlotsFull:        "Response counts the wait for a slot. If the database could serve more at once, raise --slots; if not, it is too slow for this rate.",
+	Saturated:        "The database did not keep up with these settings: percentiles depend on how long the run lasted. Lower the rate to learn about response under a load that it can carry.",
+	SlotsFull:        "If the database could serve more at once, raise --slots; if not, it is too slow for this rate.",
 	OrderingLimited:  "Hot keys, not the database, set the pace: compare with --order none, or lower the rate.",
 	Valid:            "The figures can be used as they stand.",
 	Unjudged:         "There is nothing to conclude.",
 }
+
+// What a valid phase asks for in special cases.
+const (
+	adviceUnpaced  = "These are service times and a maximum of throughput, not response under load."
+	adviceFailures = "The measurement is sound, but the database did not do all that was asked: look at the failures first."
+)
 
 func verdict(word string, reasons []string) Verdict {
 	return Verdict{Word: word, Reasons: append(reasons, advice[word])}
@@ -173,13 +188,19 @@ func (j *judge) generator() []string {
 		{"The pacing thread was ready to run but kept off the CPU for", health.RunQueue},
 		{"Garbage collection stopped the program for", health.GCPause},
 		{"The schedule waited for the decoder for", health.Starved},
+		{"Ops that were due and had a slot were sent more than 10 ms late during", health.Late},
 	} {
-		if taken.time >= takenFloor && taken.time > percentOf(takenPercentOfPhase, j.phase.Length) {
+		if j.taken(taken.time) {
 			reasons = append(reasons, fmt.Sprintf("%s %s of the phase's %s; up to %d %% is allowed.",
 				taken.what, FormatDuration(taken.time), FormatDuration(j.phase.Length), takenPercentOfPhase))
 		}
 	}
 	return reasons
+}
+
+// taken reports whether a time is too much to be taken from the schedule.
+func (j *judge) taken(t time.Duration) bool {
+	return t >= takenFloor && t > percentOf(takenPercentOfPhase, j.phase.Length)
 }
 
 // lagTerms says what lagLimit is the greatest of.
@@ -201,9 +222,13 @@ func (j *judge) held(reasons []string) Verdict {
 		where = "in this process"
 	}
 	lag := j.p99(j.all.Lag)
-	if lag > sharedLagMax {
-		return verdict(GeneratorLimited, append(reasons, fmt.Sprintf("The database runs %s, but lag p99 is above %s, which sharing its CPUs does not explain.",
-			where, FormatDuration(sharedLagMax))))
+	if lag > sharedLagMax || j.taken(j.phase.Health.Late) {
+		what := "lag p99 is"
+		if lag <= sharedLagMax {
+			what = "for that long some lag was"
+		}
+		return verdict(GeneratorLimited, append(reasons, fmt.Sprintf("The database runs %s, but %s above %s, which sharing its CPUs does not explain.",
+			where, what, FormatDuration(sharedLagMax))))
 	}
 	return verdict(SharedCPU, append(reasons, fmt.Sprintf("The database runs %s, and lag p99 is within %s.", where, FormatDuration(sharedLagMax))))
 }
@@ -219,16 +244,30 @@ func (j *judge) saturation() []string {
 				b.Half, b.End, backlogPercentOfDue, b.DueSecondHalf, FormatNumber(floor), FormatDuration(backlogFloor)))
 		}
 		// A deadline caps the backlog: it is full at half and grows no more.
+		if j.in.Deadline > 0 {
+			floor = min(floor, j.rate()*j.in.Deadline.Seconds()/2)
+		}
 		if n := j.all.Counts.Censored; float64(min(b.Half, b.End)) > floor && moreThanPercent(n, backlogPercentOfDue, j.all.Counts.Offered) {
 			reasons = append(reasons, fmt.Sprintf(
-				"The deadline alone held the backlog, %d ops at half and %d at the end of the schedule, above the %s ops due in %s: %d of %d ops were unanswered at theirs.",
-				b.Half, b.End, FormatNumber(floor), FormatDuration(backlogFloor), n, j.all.Counts.Offered))
+				"The deadline alone held the backlog, %d ops at half and %d at the end of the schedule, above %s ops: %d of %d ops were unanswered at theirs.",
+				b.Half, b.End, FormatNumber(floor), n, j.all.Counts.Offered))
 		}
 	}
 	if n := j.all.Counts.Unsent; n > 0 {
 		reasons = append(reasons, fmt.Sprintf("Never sent: %d of %d ops.", n, j.all.Counts.Offered))
 	}
 	return reasons
+}
+
+// limits names what of the run's own settings held ops back.
+func (j *judge) limits() []string {
+	if len(j.waiting()) == 0 {
+		return nil
+	}
+	if reason := j.ordering(); reason != "" {
+		return []string{reason + " Compare with --order none."}
+	}
+	return []string{fmt.Sprintf("Ops waited for one of %d slots: if the database could serve more at once, raise --slots first.", j.in.Slots)}
 }
 
 // rate returns the phase's ops per second as stated, or else as scheduled.
@@ -256,10 +295,10 @@ func (j *judge) waiting() []string {
 // ordering says how much of the wait was for keys if it was most of it.
 func (j *judge) ordering() string {
 	wait := j.all.Wait.sum()
-	if wait == 0 || float64(j.in.OrderWait)*100 <= orderPercentOfWait*wait {
+	if wait == 0 || float64(j.all.OrderWait)*100 <= orderPercentOfWait*wait {
 		return ""
 	}
-	return fmt.Sprintf("Of all wait, %.0f %% was until earlier ops on the same keys had ended.", math.Min(float64(j.in.OrderWait)/wait*100, 100))
+	return fmt.Sprintf("Of all wait, %.0f %% was until earlier ops on the same keys had ended.", math.Min(float64(j.all.OrderWait)/wait*100, 100))
 }
 
 // above prints a figure and the limit it passes, in full where three digits

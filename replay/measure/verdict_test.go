@@ -41,8 +41,8 @@ func TestJudge(t *testing.T) {
 	local := JudgeInput{Place: bindings.Remote, Local: true, Slots: 64}
 	embedded := JudgeInput{Place: bindings.Embedded, Slots: 64}
 	null := JudgeInput{Place: bindings.Nowhere, Slots: 64}
-	ordered := func(wait time.Duration) JudgeInput {
-		return JudgeInput{Place: bindings.Remote, Slots: 64, OrderWait: wait}
+	ordered := func(wait time.Duration) func(*Phase) {
+		return func(p *Phase) { p.Kinds[0].OrderWait = wait }
 	}
 	lag := func(d time.Duration) func(*Phase) {
 		return func(p *Phase) { p.Kinds[0].Lag = each(1000, d) }
@@ -131,6 +131,12 @@ func TestJudge(t *testing.T) {
 			"Over the second half of the schedule the backlog grew from 100 to 201 ops, by more than 1 % of the 10000 ops due in it, and ended above the 100 ops due in 100 ms."},
 		{"backlog ends at 100 ms of the rate", remote, []func(*Phase){backlog(0, 100, 5000)}, Valid, ""},
 		{"backlog ends above", remote, []func(*Phase){backlog(0, 101, 5000)}, Saturated, "the 100 ops due in 100 ms"},
+		{"late for a twentieth of the phase", remote, []func(*Phase){health(Health{Late: 500 * ms})}, Valid, ""},
+		{"late for more", remote, []func(*Phase){health(Health{Late: 501 * ms})}, GeneratorLimited, "sent more than 10 ms late during 501 ms"},
+		{"late for more, in this process", embedded, []func(*Phase){health(Health{Late: 501 * ms})}, GeneratorLimited, "sharing its CPUs does not explain"},
+		{"backlog held by a short deadline", JudgeInput{Place: bindings.Remote, Slots: 64, Deadline: 100 * ms}, []func(*Phase){backlog(90, 90, 500), counts(Counts{Completed: 200, Censored: 800})}, Saturated, "The deadline alone held the backlog"},
+		{"nothing completed", remote, []func(*Phase){counts(Counts{Censored: 1000})}, Unjudged, "No op was completed"},
+		{"failures", remote, []func(*Phase){counts(Counts{Completed: 980, Failed: 20})}, Valid, "20 of 1000 ops failed"},
 		{"backlog held by the deadline", remote, []func(*Phase){backlog(500, 500, 5000), counts(Counts{Completed: 980, Censored: 20})}, Saturated, "The deadline alone held the backlog"},
 		{"backlog and 1 % censored", remote, []func(*Phase){backlog(500, 500, 5000), counts(Counts{Completed: 990, Censored: 10})}, Valid, ""},
 		{"censored without backlog", remote, []func(*Phase){backlog(100, 500, 50_000), counts(Counts{Completed: 900, Censored: 100})}, Valid, ""},
@@ -148,9 +154,9 @@ func TestJudge(t *testing.T) {
 		{"an op dropped", remote, []func(*Phase){counts(Counts{Completed: 999, Dropped: 1})}, SlotsFull, "Dropped for want of a free slot: 1 of 1000 ops."},
 		{"saturation comes first", remote, []func(*Phase){wait(time.Second), backlog(0, 1000, 5000)}, Saturated, ""},
 
-		{"half of the wait for keys", ordered(500 * ms), []func(*Phase){wait(1 * ms)}, SlotsFull, ""},
-		{"most of the wait for keys", ordered(600 * ms), []func(*Phase){wait(1 * ms)}, OrderingLimited, "Of all wait, 60 % was until earlier ops on the same keys had ended."},
-		{"little wait, all for keys", ordered(100 * ms), []func(*Phase){wait(100 * µs)}, Valid, ""},
+		{"half of the wait for keys", remote, []func(*Phase){wait(1 * ms), ordered(500 * ms)}, SlotsFull, ""},
+		{"most of the wait for keys", remote, []func(*Phase){wait(1 * ms), ordered(600 * ms)}, OrderingLimited, "Of all wait, 60 % was until earlier ops on the same keys had ended."},
+		{"little wait, all for keys", remote, []func(*Phase){wait(100 * µs), ordered(100 * ms)}, Valid, ""},
 
 		{"unpaced", embedded, []func(*Phase){unpaced}, Valid, "Every op was sent; without due times there is nothing else to judge."},
 		{"unpaced: lag and health don't count", embedded, []func(*Phase){unpaced, lag(time.Second), health(Health{RunQueue: 9 * time.Second})}, Valid, ""},
@@ -169,8 +175,16 @@ func TestJudge(t *testing.T) {
 			if !strings.Contains(strings.Join(got.Reasons, "\n"), c.reason) {
 				t.Errorf("reasons:\n%s\nwant among them\n%s", strings.Join(got.Reasons, "\n"), c.reason)
 			}
-			if last := got.Reasons[len(got.Reasons)-1]; last != advice[c.want] {
-				t.Errorf("the last reason is %q, want the advice %q", last, advice[c.want])
+			want := advice[c.want]
+			switch {
+			case c.want != Valid:
+			case !p.Paced:
+				want = adviceUnpaced
+			case p.Kinds[0].Counts.Failed+p.Kinds[0].Counts.Censored > 0:
+				want = adviceFailures
+			}
+			if last := got.Reasons[len(got.Reasons)-1]; last != want {
+				t.Errorf("the last reason is %q, want the advice %q", last, want)
 			}
 		})
 	}

@@ -144,7 +144,7 @@ func (p *page) trace(r *measure.Result) {
 		digest = "not stated: the end of the trace was not reached"
 	}
 	if t.Confirmed {
-		p.entry(0, "", "digest "+digest, "confirmed: every op of the trace was replayed")
+		p.entry(0, "", "digest "+digest, "confirmed: every op of the trace came due")
 		return
 	}
 	state := []string{"digest " + digest, "not confirmed as a whole"}
