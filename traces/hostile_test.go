@@ -398,6 +398,30 @@ type errReader struct{ err error }
 
 func (e errReader) Read([]byte) (int, error) { return 0, e.err }
 
+// A block that breaks in its middle has fewer keys than kinds.
+func TestScanStaysAtAnError(t *testing.T) {
+	f := forged(t)
+	block := blockMessage(t, f.blocks[2])
+	block.Keys = block.Keys[1:]
+	f.blocks[2] = marshal(t, &tracev1.Trace{Block: []*tracev1.Block{block}})
+	r, err := NewReader(bytes.NewReader(f.file(t)), "stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := 0
+	for r.Scan() {
+		ops++
+	}
+	for range 10 {
+		if r.Scan() || !errors.Is(r.Err(), ErrCorrupt) {
+			t.Fatalf("behind the error: op %+v, error %v", r.Op(), r.Err())
+		}
+	}
+	if ops != 6 {
+		t.Errorf("%d ops before the broken block, want 6", ops)
+	}
+}
+
 func TestErrorsNameTheSameBlockFromFileAndStream(t *testing.T) {
 	f := forged(t)
 	data := f.file(t)

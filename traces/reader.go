@@ -232,10 +232,11 @@ func (r *Reader) Seekable() bool {
 // which Err tells.
 func (r *Reader) Scan() bool {
 	if r.at == r.block.Len() {
+		r.at = 0
 		if r.NextBlock(&r.block) != nil {
+			r.block.Reset() // it may be half filled
 			return false
 		}
-		r.at = 0
 	}
 	r.block.Op(r.at, &r.op)
 	r.at++

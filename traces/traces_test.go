@@ -167,6 +167,9 @@ func TestDigestDependsOnOpsAloneAndNeverChanges(t *testing.T) {
 }
 
 func TestASecondImplementationComputesTheDigestFromTheDump(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Fatal("python3 is missing; this test runs testdata/digest.py (Debian package python3)")
+	}
 	small, few := mixed(300, 2000)
 	large, many := mixed(70_000, 140_000) // more than a chunk in each phase
 	small.Fields.Prefix, small.Table = "f\t\\", "täble"
