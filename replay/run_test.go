@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -591,13 +590,6 @@ func TestAResponseOfHoursStaysCompletedAndExact(t *testing.T) {
 	if k.Counts.Completed != 10 || k.Response.Max() != 2*time.Hour {
 		t.Errorf("%+v, max %v", k.Counts, k.Response.Max())
 	}
-}
-
-func TestMain(m *testing.M) {
-	if os.Getenv("REPLAY_TEST_CHILD") != "" {
-		os.Exit(child())
-	}
-	os.Exit(m.Run())
 }
 
 func TestOverloadPoliciesDecideWhatFindsNoSlotWhenItIsDue(t *testing.T) {

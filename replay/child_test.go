@@ -1,0 +1,57 @@
+package replay_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"pianola/bindings/null"
+	"pianola/replay"
+	"pianola/traces"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("REPLAY_TEST_CHILD") != "" {
+		os.Exit(child())
+	}
+	os.Exit(m.Run())
+}
+
+// child replays the trace named in the environment on null and prints the
+// result; TestMain calls it in a process of its own.
+func child() int {
+	r, err := traces.Open(os.Getenv("REPLAY_TEST_CHILD"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	driver := null.Driver
+	p, err := driver.Configure(nil, nil)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	binding, err := driver.New(p)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	slots, err := strconv.Atoi(os.Getenv("REPLAY_TEST_SLOTS"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	run := &replay.Runner{Trace: r, Driver: &driver, Binding: binding, Properties: p, Slots: slots}
+	res, err := run.Run(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(res); err != nil {
+		return 1
+	}
+	return 0
+}
