@@ -48,7 +48,7 @@ func (r *Runner) Progress() (Progress, bool) {
 	if p == nil {
 		return Progress{}, false
 	}
-	out := Progress{Phase: p.name, Elapsed: p.clock.Now() - p.start, Counts: p.recorder.Progress().Counts, Ops: p.ops}
+	out := Progress{Phase: p.name, Elapsed: p.clock.Now() - p.start, Counts: p.recorder.Counts(), Ops: p.ops}
 	for _, s := range p.slots {
 		if stateOf(s.state.Load()) == inFlight {
 			out.Live.InFlight++

@@ -701,3 +701,24 @@ func TestAnInterruptEndsARunWhoseStreamStalls(t *testing.T) {
 		})
 	}
 }
+
+func TestALoadWithDroppedInsertsIsIncomplete(t *testing.T) {
+	load := tracetest.Load()
+	load.Paced, load.Rate = true, traces.Rate{Numerator: 1000, Denominator: 1}
+	h := tracetest.Header(load, tracetest.Run(10))
+	h.Records = 20
+	ops := tracetest.Inserts(20)
+	for i := range ops {
+		ops[i].Due = uint64(i) * uint64(time.Millisecond)
+	}
+	b := &replaytest.Binding{Answer: func(context.Context, *bindings.Op) error {
+		time.Sleep(1900 * time.Microsecond)
+		return nil
+	}}
+	r := runner(t, b, h, append(ops, tracetest.Reads(1, 10, time.Millisecond, 20)...))
+	r.Slots, r.Overload = 1, replay.DropOverload
+	res := stepped(t, r)
+	if len(res.Phases) != 1 || !strings.Contains(res.Stopped, "10 dropped") {
+		t.Errorf("%d phases, stopped %q", len(res.Phases), res.Stopped)
+	}
+}

@@ -127,7 +127,10 @@ func TestLinksStayLinks(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.Symlink("two", at("one")); err != nil {
-		t.Skipf("links can't be made here: %v", err)
+		if runtime.GOOS != "windows" {
+			t.Fatal(err)
+		}
+		t.Skipf("Windows lets few users make links: %v", err)
 	}
 	if err := os.Symlink(at("target"), at("two")); err != nil {
 		t.Fatal(err)

@@ -131,30 +131,22 @@ func (r *Recorder) Message(kind traces.Kind, class bindings.Class, err error) {
 	r.errors.Unlock()
 }
 
-// Progress is how far a phase has come.
-type Progress struct {
-	Counts Counts
-	// Last is when the last fate was decided.
-	Last time.Duration
-}
-
-// Progress returns the counts so far.
-func (r *Recorder) Progress() Progress {
-	var out Progress
+// Counts returns the counts so far.
+func (r *Recorder) Counts() Counts {
+	var out Counts
 	for i := range r.stripes {
 		p := &r.stripes[i]
 		p.mu.Lock()
 		for _, k := range p.kinds {
 			if k != nil {
-				out.Counts.Add(k.counts)
+				out.Add(k.counts)
 			}
 		}
-		out.Last = max(out.Last, p.last)
 		p.mu.Unlock()
 	}
 	r.offers.Lock()
 	for _, n := range r.offered {
-		out.Counts.Offered += n
+		out.Offered += n
 	}
 	r.offers.Unlock()
 	return out
