@@ -17,11 +17,19 @@ type Spec struct {
 	Keys   payload.Keys
 	Fields payload.Fields
 	// Records is the number of records that the load writes, with the key
-	// numbers 0 <= n < Records.
-	Records uint64
+	// numbers FirstKey <= n < FirstKey+Records: a slice of the whole table where
+	// several machines load it together.
+	FirstKey, Records uint64
+	// InsertFrom is the key number of the first insert of the phases behind the
+	// load, FirstKey+Records or more.
+	InsertFrom uint64
 	// Weights by kind, none nil, as exact decimals; the shares are the weights
 	// divided by their sum, which is above 0.
 	Weights [traces.KindLimit]*big.Rat
+	// Phase warmup comes before phase run and has the same laws; it ends after
+	// WarmupOps or WarmupDuration, whichever is not 0. Without either there is none.
+	WarmupOps      uint64
+	WarmupDuration time.Duration
 	// Ops of phase run; 0 where Duration alone ends it, as Duration is 0 where
 	// Ops does. Where both are given the earlier ends the phase.
 	Ops      uint64
@@ -37,7 +45,14 @@ type Spec struct {
 	KeyLaw   KeyLaw
 	// Theta is the exponent of the zipfian laws, in (0, 2].
 	Theta float64
-	// Scan lengths are uniform in [ScanMin, ScanMax].
+	// HotData is the share of the records that are hot, HotOps that of the
+	// operations that go to them, both in [0, 1]: for Hotspot.
+	HotData, HotOps *big.Rat
+	// For Exponential: NewestOps of the operations, in (0, 1), go to the newest
+	// NewestData of the records, above 0.
+	NewestOps, NewestData *big.Rat
+	// Scan lengths in [ScanMin, ScanMax], by ScanLaw.
+	ScanLaw          ScanLaw
 	ScanMin, ScanMax uint32
 	// ReadAllFields and WriteAllFields choose all fields, else one at random.
 	ReadAllFields, WriteAllFields bool
@@ -69,4 +84,21 @@ const (
 	ZipfianExact KeyLaw = "zipfian.exact"
 	// Latest is zipf over the age of the records, the newest first.
 	Latest KeyLaw = "latest"
+	// Hotspot is uniform over the hot records, or over the others.
+	Hotspot KeyLaw = "hotspot"
+	// Sequential takes the records in the order of their key numbers, again and
+	// again.
+	Sequential KeyLaw = "sequential"
+	// Exponential falls exponentially with the age of the records.
+	Exponential KeyLaw = "exponential"
+)
+
+// ScanLaw says how long scans are.
+type ScanLaw string
+
+const (
+	// ScanUniform takes each length equally often.
+	ScanUniform ScanLaw = "uniform"
+	// ScanZipfian takes the shortest most often.
+	ScanZipfian ScanLaw = "zipfian"
 )
