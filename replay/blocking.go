@@ -79,6 +79,7 @@ func (e *blocking) work(p *phaseRun, s *slot, exits chan<- *slot) {
 			exits <- s
 			return
 		}
+		s.start = p.now() // to pass the lead on may have taken a while
 		p.sent(s)
 		p.answered(s, s.session.Do(p.calls, &s.op))
 	}

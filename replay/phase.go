@@ -187,9 +187,9 @@ func (p *phaseRun) putBack(c *claimed) {
 // from the schedule: more than any scheduler's slice.
 const lateMin = 10 * time.Millisecond
 
-// launch prepares c in s, waits until it is due and gets it its key. It returns
-// false if it is not to be sent now: another op goes first, or the run ends.
-// The slot stays free then.
+// launch prepares c in s, waits until it is due and gets it its key; s.start is
+// the instant at which that was so. It returns false if the op is not to be sent
+// now: another op goes first, or the run ends. The slot stays free then.
 func (p *phaseRun) launch(s *slot, c *claimed) bool {
 	s.trace, s.unwritten = c.op, c.unwritten
 	s.due, s.keyFree, s.ready = c.due, c.keyFree, max(c.due, c.keyFree, s.freeAt)
@@ -198,6 +198,7 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 		s.due = s.ready
 	}
 	p.builder.build(s, c.version)
+	waited := false
 	if !c.offered {
 		if p.paced {
 			now := p.pacer.wait(saturatingAdd(p.start, c.due)) - p.start
@@ -205,6 +206,7 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 				return false // a stop, or an op whose key is free: that one is due already
 			}
 			p.countLate(s.ready, now)
+			s.start, waited = now, true
 		}
 		p.offer(c, s.due)
 		if p.order != nil && !p.order.enter(c) {
@@ -216,6 +218,9 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 	deadline := saturatingAdd(s.due, p.deadline)
 	s.op.Deadline = saturatingAdd(p.start, deadline)
 	p.lastDeadline.Store(int64(max(deadline, time.Duration(p.lastDeadline.Load()))))
+	if !waited {
+		s.start = p.now()
+	}
 	return true
 }
 
@@ -237,11 +242,8 @@ func saturatingAdd(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// sent stamps the start and puts the op in flight.
-func (p *phaseRun) sent(s *slot) {
-	s.start = p.now()
-	s.begin(saturatingAdd(s.due, p.deadline))
-}
+// sent puts the op in flight.
+func (p *phaseRun) sent(s *slot) { s.begin(saturatingAdd(s.due, p.deadline)) }
 
 // patience returns until when c waits for a slot.
 func (p *phaseRun) patience(c *claimed) time.Duration {

@@ -55,7 +55,7 @@ func (h *Histogram) encode() ([]byte, error) {
 	if h.packed != nil {
 		return h.packed.Encode()
 	}
-	return h.hdr.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	return h.buckets.hdr().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 }
 
 // bigSum returns the sum of all durations in nanoseconds.

@@ -22,12 +22,12 @@ const (
 // Histogram counts durations. It is an HdrHistogram with exact extremes and an
 // exact sum. A nil Histogram can be read and is empty.
 //
-// One that is recorded into has an array of all its buckets, 344 KB at three
+// One that is recorded into has an array of all its buckets, 336 KB at three
 // figures; one that was decoded or made by Packed holds the buckets in use.
 type Histogram struct {
-	// One of the two is set: packed until something is recorded or merged.
-	hdr    *hdrhistogram.Histogram
-	packed *hdrhistogram.PackedHistogram
+	// buckets, or packed where buckets.counts is nil.
+	buckets buckets
+	packed  *hdrhistogram.PackedHistogram
 
 	min, max int64
 	// The sum of all durations in ns takes 128 bits.
@@ -38,19 +38,16 @@ type Histogram struct {
 func NewHistogram() *Histogram { return newHistogram(phaseFigures) }
 
 func newHistogram(figures int) *Histogram {
-	return &Histogram{hdr: hdrhistogram.New(1, histogramMax, figures), min: math.MaxInt64}
+	return &Histogram{buckets: newBuckets(figures), min: math.MaxInt64}
 }
 
 // Record counts one duration; negative ones count as 0.
 func (h *Histogram) Record(d time.Duration) {
-	if h.hdr == nil {
+	if h.packed != nil {
 		h.unpack()
 	}
 	v := max(int64(d), 0)
-	// RecordValue allocates when it refuses a value; a clamped one is never refused.
-	if err := h.hdr.RecordValue(min(v, histogramMax)); err != nil {
-		panic("measure: internal error: " + err.Error())
-	}
+	h.buckets.add(min(v, histogramMax), 1)
 	h.min, h.max = min(h.min, v), max(h.max, v)
 	h.addSum(0, uint64(v))
 }
@@ -60,17 +57,11 @@ func (h *Histogram) Merge(o *Histogram) error {
 	if o.Count() == 0 {
 		return nil
 	}
-	if h.hdr == nil {
+	if h.packed != nil {
 		h.unpack()
 	}
-	var dropped int64
-	if o.packed != nil {
-		dropped = o.packed.MergeInto(h.hdr)
-	} else {
-		dropped = h.hdr.Merge(o.hdr)
-	}
-	if dropped > 0 {
-		return fmt.Errorf("merge of histograms: %d values out of range", dropped)
+	if err := h.buckets.merge(o); err != nil {
+		return fmt.Errorf("merge of histograms: %w", err)
 	}
 	h.min, h.max = min(h.min, o.min), max(h.max, o.max)
 	h.addSum(o.sumHigh, o.sumLow)
@@ -85,10 +76,10 @@ func (h *Histogram) addSum(high, low uint64) {
 
 // Reset empties h and keeps its memory.
 func (h *Histogram) Reset() {
-	if h.hdr != nil {
-		h.hdr.Reset()
-	} else {
+	if h.packed != nil {
 		h.packed.Reset()
+	} else {
+		h.buckets.reset()
 	}
 	h.min, h.max, h.sumHigh, h.sumLow = math.MaxInt64, 0, 0, 0
 }
@@ -97,10 +88,10 @@ func (h *Histogram) Reset() {
 // need, some hundred bytes for an interval: the form to keep many of.
 func (h *Histogram) Packed() *Histogram {
 	out := *h
-	if h.hdr != nil {
-		out.hdr = nil
-		out.packed = hdrhistogram.NewPacked(1, histogramMax, int(h.hdr.SignificantFigures()))
-		out.packed.MergeFrom(h.hdr)
+	if h.packed == nil {
+		out.buckets = buckets{}
+		out.packed = hdrhistogram.NewPacked(1, histogramMax, h.buckets.figures)
+		out.packed.MergeFrom(h.buckets.hdr())
 	} else {
 		out.packed = h.packed.Clone()
 	}
@@ -110,8 +101,8 @@ func (h *Histogram) Packed() *Histogram {
 
 // unpack gives h the array that recording needs.
 func (h *Histogram) unpack() {
-	h.hdr = hdrhistogram.New(1, histogramMax, int(h.packed.SignificantFigures()))
-	h.packed.MergeInto(h.hdr)
+	h.buckets = newBuckets(int(h.packed.SignificantFigures()))
+	h.buckets.addPacked(h.packed)
 	h.packed = nil
 }
 
@@ -123,7 +114,7 @@ func (h *Histogram) Count() uint64 {
 	case h.packed != nil:
 		return uint64(h.packed.TotalCount())
 	}
-	return uint64(h.hdr.TotalCount())
+	return h.buckets.total
 }
 
 // Min returns the least duration, exactly; 0 if there is none.
@@ -181,10 +172,7 @@ func (h *Histogram) AtRank(rank uint64) time.Duration {
 // smallest duration, 1 <= rank < Count.
 func (h *Histogram) edgeAtRank(rank uint64) int64 {
 	if h.packed == nil {
-		// The library takes a percentage and looks for the rank
-		// floor(percentage/100 · count + 0.5); aiming a quarter below the rank
-		// leaves rounding of floats no chance.
-		return h.hdr.ValueAtQuantile((float64(rank) - 0.25) / float64(h.Count()) * 100)
+		return h.buckets.edgeAtRank(rank)
 	}
 	var seen uint64
 	for low, count := range h.packed.ForEachBucket {
@@ -196,9 +184,14 @@ func (h *Histogram) edgeAtRank(rank uint64) int64 {
 }
 
 // bucketWidth returns the number of different values in ns that share a bucket
-// with v: values below the first power of two that is at least
-// 2·10^figures each have their own, and each further power of two doubles it.
+// with v: those of up to exactBits each have their own, and each further power
+// of two doubles it.
 func bucketWidth(v, figures int64) int64 {
-	exact := bits.Len64(uint64(2*math.Pow10(int(figures))) - 1)
-	return 1 << max(bits.Len64(uint64(v))-exact, 0)
+	return 1 << max(bits.Len64(uint64(v))-exactBits(figures), 0)
+}
+
+// exactBits is the number of bits of the values that have a bucket each: those
+// below the first power of two that is at least 2·10^figures.
+func exactBits(figures int64) int {
+	return bits.Len64(uint64(2*math.Pow10(int(figures))) - 1)
 }
