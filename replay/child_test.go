@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("REPLAY_TEST_CHILD") != "" {
 		os.Exit(child())
 	}
+	if os.Getenv("REPLAY_TEST_ECHO") != "" {
+		os.Exit(echo())
+	}
 	os.Exit(m.Run())
 }
 
