@@ -102,7 +102,7 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	if !r.Clock.Stepped() {
 		runtime.GC()
 	}
-	before := r.readHealth()
+	before, began := r.readHealth(), r.Clock.Now()
 	p.start = r.Clock.Now()
 	if p.paced {
 		p.start += startDelay
@@ -120,7 +120,7 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	interrupted := p.stop.Load() && !p.stuck.Load() && !p.aborted.Load()
 	p.halt()
 	p.cursor.finish(p.isPending)
-	out.Health = health(before, after, p.pacer, p.cursor.starved)
+	out.Health = health(before, after, p.pacer, p.cursor.starved, r.Clock.Now()-began)
 	out.Health.Late = p.late
 	if r.result.Settings.Executor != executorPipelined {
 		out.Health.RunQueue = 0 // the runner's thread only waits; who has the lead changes

@@ -46,6 +46,9 @@ type Runner struct {
 	Order Order
 	// Grace is how long ops in flight are waited for at the end; 1 s by default.
 	Grace time.Duration
+	// Spin is the share of a core that may be spent on spinning until due times;
+	// 0 chooses by the place of the database, NoSpin is none.
+	Spin float64
 	// AllowErrors is how many failed and censored ops a load may have for what
 	// follows to start.
 	AllowErrors measure.Allowance
@@ -65,6 +68,9 @@ const (
 	LoadOnly  = "load"
 	RunOnly   = "run"
 )
+
+// NoSpin sleeps until due times, whatever the rate.
+const NoSpin = -1
 
 // DefaultGrace is how long ops in flight are waited for at the end of a run.
 const DefaultGrace = time.Second
@@ -250,8 +256,7 @@ func (r *run) prepareAndReplay(ctx, calls context.Context) (err error) {
 	if l, ok := r.Binding.(bindings.Locator); ok {
 		r.local = l.Local()
 	}
-	budget := spinBudget(r.Driver.Place == bindings.Embedded || r.local, runtime.NumCPU())
-	r.result.Settings.Pacer = measure.Pacer{Method: sleepMethod, Margin: r.margin, Budget: budget}
+	r.result.Settings.Pacer = r.pacerFacts()
 	if r.OpLog != nil {
 		r.log = newOpLog(r.OpLog, r.Trace.Header())
 		defer func() {
@@ -261,6 +266,21 @@ func (r *run) prepareAndReplay(ctx, calls context.Context) (err error) {
 		}()
 	}
 	return r.replay(ctx, calls)
+}
+
+// pacerFacts says how due times are waited for.
+func (r *run) pacerFacts() measure.Pacer {
+	p := measure.Pacer{Method: sleepMethod, Margin: r.margin, Budget: r.Spin}
+	switch {
+	case r.Spin == 0:
+		p.Budget = spinBudget(r.Driver.Place == bindings.Embedded || r.local, runtime.NumCPU())
+	case r.Spin < 0:
+		p.Budget = 0
+	}
+	if !r.Clock.Stepped() {
+		p.Scheduling, p.TimerSlack = scheduling()
+	}
+	return p
 }
 
 // checkTable creates the schema if it is missing and refuses to load into a

@@ -9,6 +9,10 @@ import (
 // sleepMethod names how this platform sleeps.
 const sleepMethod = "clock_nanosleep"
 
+// timerSlack is by how much the kernel may put a wake-up off, 1 ns being the
+// least. The default of 50 µs would be added to every one.
+const timerSlack = 1
+
 // sleeper sleeps by clock_nanosleep to absolute instants: Go's own timers wake
 // through the network poller, which rounds to milliseconds.
 type sleeper struct {
@@ -28,8 +32,8 @@ func (s *sleeper) init(c *realClock) {
 // sleep sleeps until about t; it may wake early.
 func (s *sleeper) sleep(_, t time.Duration) {
 	// The slack belongs to the thread, and a goroutine may be on another one
-	// at each call. The default of 50 µs would be added to every wake-up.
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	// at each call.
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, timerSlack, 0, 0, 0)
 	ts := unix.NsecToTimespec(s.offset + int64(t))
 	_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &ts, nil)
 }

@@ -32,6 +32,7 @@ func replayFlags(l *lists) []cli.Flag {
 		&cli.StringFlag{Name: "db", Usage: "`NAME` of the database; replay databases lists them", DefaultText: defaultDatabase},
 		l.properties,
 		&cli.StringFlag{Name: "phase", Value: replay.AllPhases, Usage: "`WHICH` phases: all, load, or run (on data that is there; includes warmup)", DefaultText: replay.AllPhases},
+		&cli.StringFlag{Name: "spin", Usage: "spend `CORES` of a core at most, 0 to 1, on spinning until due times; default by the place of the database"},
 		&cli.StringFlag{Name: "speed", Usage: "issue `X` times as fast as the trace says"},
 		&cli.StringFlag{Name: "rate", Usage: "issue phase run at a mean of `R` operations per second, other paced phases alike"},
 		&cli.BoolFlag{Name: "asap", Usage: "ignore due times: a closed loop over the slots", DisableDefaultText: true},

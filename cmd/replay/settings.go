@@ -97,6 +97,15 @@ func (s *settings) chooseLimits(c *cli.Context, _ *lists) (err error) {
 			return exit.With(exit.Usage, err)
 		}
 	}
+	if c.IsSet("spin") {
+		text := c.String("spin")
+		if r.Spin, err = strconv.ParseFloat(text, 64); err != nil || !(r.Spin >= 0 && r.Spin <= 1) {
+			return exit.Usagef("--spin %q: want a share of a core from 0 to 1, as 0.25", text)
+		}
+		if r.Spin == 0 {
+			r.Spin = replay.NoSpin
+		}
+	}
 	if c.IsSet("order") {
 		if r.Order, err = replay.ParseOrder(c.String("order")); err != nil {
 			return exit.With(exit.Usage, err)

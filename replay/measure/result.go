@@ -73,7 +73,9 @@ type Machine struct {
 	CPUs   int    `json:"cpus"`
 	Model  string `json:"model,omitempty"`
 	Kernel string `json:"kernel,omitempty"`
-	Go     string `json:"go"`
+	// ClockSource is what the kernel reads the time from.
+	ClockSource string `json:"clock_source,omitempty"`
+	Go          string `json:"go"`
 }
 
 // Settings are the choices that shaped the run.
@@ -107,6 +109,11 @@ type Pacer struct {
 	Margin time.Duration `json:"margin_ns"`
 	// Budget is the share of one core that the spin may take.
 	Budget float64 `json:"spin_budget_cores"`
+	// TimerSlack is by how much the kernel may put a wake-up off, 0 if unknown.
+	TimerSlack time.Duration `json:"timer_slack_ns,omitempty"`
+	// Scheduling is the policy and the niceness under which the pacer ran, empty
+	// if unknown.
+	Scheduling string `json:"scheduling,omitempty"`
 }
 
 // Phase is what was measured of one phase of the trace.
@@ -237,6 +244,13 @@ type Health struct {
 	// RunQueue is how long the pacing thread was ready to run and did not; 0
 	// with blocking sessions, where no one thread waits for all due times.
 	RunQueue time.Duration `json:"run_queue_ns"`
+	// RunQueueAll is the same summed over all threads of the process, those of
+	// the client included.
+	RunQueueAll time.Duration `json:"run_queue_all_ns"`
+	// SchedulerP99 is the 99th percentile of how long a goroutine that was ready
+	// waited to run, by Go's own count, and SchedulerMax the longest.
+	SchedulerP99 time.Duration `json:"scheduler_p99_ns"`
+	SchedulerMax time.Duration `json:"scheduler_max_ns"`
 	// GC cycles and the time the program stood still for them.
 	GCCycles uint64        `json:"gc_cycles"`
 	GCPause  time.Duration `json:"gc_pause_ns"`
@@ -248,6 +262,9 @@ type Health struct {
 	// CPU time of the whole process.
 	CPUUser   time.Duration `json:"cpu_user_ns"`
 	CPUSystem time.Duration `json:"cpu_system_ns"`
+	// CPUBusy is the share of the phase for which each CPU of the machine was
+	// busy, whoever had it; nil if unknown.
+	CPUBusy []float64 `json:"cpu_busy,omitempty"`
 	// Gaps over 5 µs between two clock readings while spinning: the
 	// platform's own noise.
 	Gaps   uint64        `json:"clock_gaps"`

@@ -160,18 +160,54 @@ func (p *page) health(r *measure.Result, phase *measure.Phase, all *measure.Kind
 			spin = "spin over the last " + measure.FormatDuration(phase.Margin)
 		}
 		pacing = []string{
-			"pacer " + plain(pacer.Method), spin, "spin budget " + measure.FormatNumber(pacer.Budget) + " core",
+			"pacer " + plain(pacer.Method), scheduled(pacer), spin, "spin budget " + measure.FormatNumber(pacer.Budget) + " core",
 			"lag p99 " + measure.FormatDuration(all.Lag.Quantile(measure.P99).Value), "max " + measure.FormatDuration(all.Lag.Max()),
 		}
 	}
 	p.entry(phaseIndent, "generator", append(pacing,
-		"run queue "+measure.FormatDuration(h.RunQueue), "starved by the decoder "+measure.FormatDuration(h.Starved),
+		"run queue "+measure.FormatDuration(h.RunQueue)+" (all threads "+measure.FormatDuration(h.RunQueueAll)+")",
+		"scheduler p99 "+measure.FormatDuration(h.SchedulerP99), "max "+measure.FormatDuration(h.SchedulerMax),
+		"starved by the decoder "+measure.FormatDuration(h.Starved),
 		fmt.Sprintf("GC %d cycles", h.GCCycles), "stopped by it "+measure.FormatDuration(h.GCPause),
 		"CPU "+cores(h.CPUUser, phase.Length)+" user + "+cores(h.CPUSystem, phase.Length)+" system")...)
+	var platform []string
 	if h.Gaps > 0 || h.Spun > 0 {
-		p.entry(phaseIndent, "platform", fmt.Sprintf("%d clock gaps over 5 µs within %s of spinning", h.Gaps, measure.FormatDuration(h.Spun)),
+		platform = append(platform, fmt.Sprintf("%d clock gaps over 5 µs within %s of spinning", h.Gaps, measure.FormatDuration(h.Spun)),
 			"p99 "+measure.FormatDuration(h.GapP99), "max "+measure.FormatDuration(h.GapMax), "sum "+measure.FormatDuration(h.GapSum))
 	}
+	if len(h.CPUBusy) > 0 {
+		platform = append(platform, busyCPUs(h.CPUBusy))
+	}
+	if len(platform) > 0 {
+		p.entry(phaseIndent, "platform", platform...)
+	}
+}
+
+// busyListed bounds the CPUs that are named one by one.
+const busyListed = 8
+
+// busyCPUs says how busy the machine's CPUs were, with everything on it.
+func busyCPUs(busy []float64) string {
+	if len(busy) > busyListed {
+		least, greatest, sum := busy[0], busy[0], 0.0
+		for _, b := range busy {
+			least, greatest, sum = min(least, b), max(greatest, b), sum+b
+		}
+		return fmt.Sprintf("%d CPUs busy %.0f %% on average, %.0f %% to %.0f %%", len(busy), 100*sum/float64(len(busy)), 100*least, 100*greatest)
+	}
+	text := "CPUs busy"
+	for _, b := range busy {
+		text += fmt.Sprintf(" %.0f %%", 100*b)
+	}
+	return text
+}
+
+// scheduled says how the kernel treated the pacer's thread.
+func scheduled(p *measure.Pacer) string {
+	if p.Scheduling == "" {
+		return ""
+	}
+	return plain(p.Scheduling) + ", timer slack " + measure.FormatDuration(p.TimerSlack)
 }
 
 // cores prints CPU time, and to two digits the number of cores it kept busy.

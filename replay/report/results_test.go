@@ -32,11 +32,11 @@ func newResult(phases ...measure.Phase) *measure.Result {
 			Facts:      []bindings.Fact{{Name: "version", Value: "7.0.15"}, {Name: "appendonly", Value: "no"}},
 		},
 		Labels:  map[string]string{"team": "storage", "change": "1234"},
-		Machine: measure.Machine{OS: "linux", Arch: "amd64", CPUs: 8, Model: "AMD EPYC 9575F", Kernel: "6.12.0", Go: "go1.26.0"},
+		Machine: measure.Machine{OS: "linux", Arch: "amd64", CPUs: 8, Model: "AMD EPYC 9575F", Kernel: "6.12.0", ClockSource: "tsc", Go: "go1.26.0"},
 		Settings: measure.Settings{
 			Phase: "all", Slots: 1024, SpeedNumerator: 1, SpeedDenominator: 1, Overload: "queue", Order: "none",
 			Deadline: 10 * time.Second, Grace: time.Second, AllowErrors: "0", Executor: "pipelined",
-			Pacer: measure.Pacer{Method: "clock_nanosleep", Margin: 150 * µs, Budget: 1},
+			Pacer: measure.Pacer{Method: "clock_nanosleep", Margin: 150 * µs, Budget: 1, TimerSlack: 1, Scheduling: "SCHED_OTHER, nice 0"},
 		},
 		Phases: phases,
 	}
@@ -63,7 +63,7 @@ func pacedPhase(seconds int) measure.Phase {
 		Intervals: []measure.Interval{},
 		Backlog:   measure.Backlog{Half: 1, End: 1, Max: 3, DueSecondHalf: uint64(seconds) * 500},
 		Health: measure.Health{
-			RunQueue: 1200 * µs, CPUUser: 1800 * ms, CPUSystem: 700 * ms,
+			RunQueue: 1200 * µs, RunQueueAll: 3 * ms, SchedulerP99: 4 * µs, SchedulerMax: 90 * µs, CPUBusy: []float64{0.25, 0.5, 0.01, 1, 0, 0, 0, 0.33}, CPUUser: 1800 * ms, CPUSystem: 700 * ms,
 			Gaps: 1234, GapSum: 45 * ms, GapP99: 38 * µs, GapMax: 240 * µs, Spun: length / 4,
 		},
 	}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package replay
-
-import "time"
-
-// threadRunQueue is not known on this platform.
-func threadRunQueue() time.Duration { return 0 }
