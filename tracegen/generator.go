@@ -17,7 +17,7 @@ import (
 // Version names the streams and samplers that a Generator uses, as trace
 // headers hold it. A change of any of them changes the stream of operations
 // and needs a new version.
-const Version = "generator/0 " + random.Version + " " + dist.Version
+const Version = "generator/1 " + random.Version + " " + dist.Version
 
 // Generator turns a spec into operations: a load of the records, then a phase
 // `run`. What operation i of a phase is depends on the spec and on i alone:

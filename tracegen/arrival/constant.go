@@ -20,6 +20,7 @@ const MaxDue uint64 = math.MaxInt64
 type Constant struct {
 	// The gap is whole + part/num ns, with part < num.
 	whole, part, num uint64
+	rate             traces.Rate
 }
 
 // NewConstant returns the arrivals of an exact rate. The rate must not exceed
@@ -30,7 +31,7 @@ func NewConstant(rate traces.Rate) (Constant, error) {
 	}
 	high, low := bits.Mul64(nsPerSecond, rate.Denominator)
 	whole, part := bits.Div64(high, low, rate.Numerator)
-	return Constant{whole: whole, part: part, num: rate.Numerator}, nil
+	return Constant{whole: whole, part: part, num: rate.Numerator, rate: rate}, nil
 }
 
 // checkRate refuses rates whose gaps don't fit in 63 bits of ns or are shorter

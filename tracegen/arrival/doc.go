@@ -14,22 +14,18 @@
 // The due time of an operation is the sum of the gaps up to and including its
 // own, so operation 0 is due after the first gap.
 //
-// A generator that works on blocks of operations in parallel sums the gaps of
-// each block apart, in integers, and starts a block where the one before it
-// ends:
+// A generator that works on blocks of operations in parallel fills the columns
+// of all blocks apart, and starts a block where the one before it ends:
 //
-//	src := stream.At(block)                  // the same gaps in any order of blocks
-//	for i := range gaps {
-//		gaps[i] = poisson.Gap(&src)
-//		sum += gaps[i]                       // ticks
-//	}
-//	start[block+1] = start[block] + sum      // prefix sum over the blocks
+//	schedule.Fill(due, first)            // any blocks in any order
+//	start[block+1] = start[block] + due[len(due)-1]
 //
-// and due(block, i) = start[block] + gaps[0] + … + gaps[i] in ticks. Only the
-// prefix sum has an order; it is one addition for each block. As a source is
-// found for each block or each operation by its index, the result depends
-// neither on the number of workers nor on their speed.
+// and an operation is due at start[block] + due[i]. Only that prefix sum has an
+// order; it is one addition for each block. As a gap is found by the index of
+// its operation, the result depends neither on the number of workers nor on
+// their speed. Schedule is the interface of all arrival models, of those without
+// random gaps too.
 //
 // The sums fit in 64 bits as long as a Constant of the same rate has its last
-// operation due well before MaxDue.
+// operation due well before MaxDue; beyond it they stay at MaxDue.
 package arrival

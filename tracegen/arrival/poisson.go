@@ -30,6 +30,7 @@ func Tick(rate traces.Rate) time.Duration {
 type Poisson struct {
 	gaps *dist.Exponential
 	tick time.Duration
+	rate traces.Rate
 }
 
 // NewPoisson returns the process of the given mean rate in ticks of the given
@@ -47,7 +48,7 @@ func NewPoisson(rate traces.Rate, tick time.Duration) (*Poisson, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schedule arrivals: rate %d/%d per second in ticks of %d ns: %w", rate.Numerator, rate.Denominator, tick, err)
 	}
-	return &Poisson{gaps, tick}, nil
+	return &Poisson{gaps, tick, rate}, nil
 }
 
 // Tick returns the unit of the gaps.

@@ -75,6 +75,24 @@ func (p *powerLaw) sample(src *random.Source) uint64 {
 	}
 }
 
+// fill sets out[j] to the sample of index first+j of the stream, less an offset:
+// what sample draws there. Nearly all of them take one pass of the loop without
+// a branch that can't be foretold.
+func (p *powerLaw) fill(out []uint64, stream random.Stream, first, less uint64) {
+	for j := range out {
+		word, second := stream.Words(first + uint64(j))
+		start, shift := bucketRange(p.buckets.pick(word))
+		slope := p.slopes[start>>(shift&63)%perOctave] & ((start-singles)>>63 - 1)
+		offset, _, sure := split(second, shift, slope)
+		v := start + offset
+		if !sure || v >= p.limit {
+			src := stream.At(first + uint64(j))
+			v = p.sample(&src)
+		}
+		out[j] = v - less
+	}
+}
+
 // split cuts a uniform word in two: its high shift bits are an offset in a
 // bucket, the others are the high bits of a uniform fraction u. It also reports
 // whether u is certainly below 1 - slope·word/2^64, which is at most

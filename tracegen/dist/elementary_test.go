@@ -152,7 +152,7 @@ func TestElementaryBits(t *testing.T) {
 		add(expm1(-math.Ldexp(small, 2)))
 		add(pow(x, -0.99))
 	}
-	if got, want := sum.Sum64(), uint64(0xb5eb56d1eea538f4); got != want {
+	if got, want := sum.Sum64(), uint64(0x87defe92efac303c); got != want {
 		t.Errorf("sum of the bits %#x, want %#x", got, want)
 	}
 }

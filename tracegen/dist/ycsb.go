@@ -87,6 +87,11 @@ func powerStep(k uint64, a float64) float64 {
 // Sample draws a rank below YCSBItems.
 func (z *YCSBZipf) Sample(src *random.Source) uint64 { return z.ranks.sample(src) }
 
+// Fill sets out[j] to the sample of index first+j of the stream.
+func (z *YCSBZipf) Fill(out []uint64, stream random.Stream, first uint64) {
+	z.ranks.fill(out, stream, first, 0)
+}
+
 // Fold maps ranks to key numbers as YCSB's ScrambledZipfianGenerator does: the
 // FNV hash of the rank modulo the size of the key range. Several ranks fall on
 // one number.

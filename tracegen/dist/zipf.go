@@ -50,6 +50,11 @@ func (z *Zipf) N() uint64 { return z.n }
 // Sample draws a rank below N().
 func (z *Zipf) Sample(src *random.Source) uint64 { return z.values.sample(src) - 1 }
 
+// Fill sets out[j] to the sample of index first+j of the stream.
+func (z *Zipf) Fill(out []uint64, stream random.Stream, first uint64) {
+	z.values.fill(out, stream, first, 1)
+}
+
 // SampleBelow draws a rank below n from the exact zipfian law over n ranks, by
 // drawing until a rank is below n >= 1. SampleBelow(src, 0) is 0.
 //

@@ -13,17 +13,17 @@
 // of any number that is drawn needs a new Version.
 //
 //	golden   = 0x9E3779B97F4A7C15
+//	stride   = 0xA0761D6478BD642F
 //	mix(x)   = the finalizer of splitmix64, payload.Mix
 //	key      = the first eight bytes, read as a little-endian number, of
 //	           SHA-256(Version ‖ 0 byte ‖ le64(seed) ‖ for each name: le64(len) ‖ name)
-//	state(i) = mix(key + (i+1)·golden)                   mod 2^64
-//	draw j of index i, j counted from 0
-//	         = mix(state(i) + (j+1)·golden)              mod 2^64
+//	draw j of index i, both counted from 0
+//	         = mix(key + i·stride + (j+1)·golden)        mod 2^64
 //
-// In words: the source of index i is the generator SplitMix64 seeded with
-// output i of another SplitMix64 that is seeded with key. The outer mix makes
-// the sequences of neighbouring indexes start at unrelated points of
-// SplitMix64's cycle, so that none is a shifted copy of the next.
+// In words: a source is the generator SplitMix64, and the sources of a stream
+// start stride apart on its cycle of 2^64 words. A draw costs one mix wherever
+// it is. The first 2^20 draws of the first 2^43 indexes are at different points
+// of the cycle.
 //
 // SplitMix64 is described by Steele, Lea and Flood, "Fast Splittable
 // Pseudorandom Number Generators", OOPSLA 2014. It is no cryptographic

@@ -19,20 +19,27 @@ func TestStreamGolden(t *testing.T) {
 		index uint64
 		draws [3]uint64
 	}{
-		{1, nil, 0, [3]uint64{0xe2b371125e375bf1, 0xd9fdf0ce5526c05a, 0x8c07637dd486a641}},
-		{1, []string{"run", "keys"}, 0, [3]uint64{0x7a27b660b788ce56, 0xd767c1ea3d880cd3, 0x6ca041e62073fe37}},
-		{1, []string{"run", "keys"}, 1, [3]uint64{0x56c103ec455910a3, 0x1bd94726cfdc63c9, 0x697cf022e76a05cd}},
-		{1, []string{"run", "keys"}, 1e10, [3]uint64{0x79d1fcdbbc9caa9a, 0x1bc467803378e1, 0xb5972027b2cbfafc}},
-		{1, []string{"run", "keys"}, math.MaxUint64, [3]uint64{0xccbb90715de619dc, 0x46f1034de01bbe5, 0x4e290b1684eea445}},
-		{1, []string{"load", "keys"}, 0, [3]uint64{0x5e5911465f676f84, 0x538e75a204de6988, 0x187a8bee353a6307}},
-		{2, []string{"run", "keys"}, 0, [3]uint64{0x591f74e956bf8a68, 0x224e3f508c774c0f, 0xfb85f7f9ac7c91d8}},
-		{math.MaxUint64, []string{""}, 0, [3]uint64{0xa1022b85a141a082, 0x1f06bb25496eb545, 0xba0da67af56001b4}},
+		{1, nil, 0, [3]uint64{0xb3255a98aa11bce7, 0x5e84d944fa50a831, 0xa9547f2d70a6666d}},
+		{1, []string{"run", "keys"}, 0, [3]uint64{0x89de6e6a1149a19d, 0xb24c6e2df23a6496, 0x126838effbc0373}},
+		{1, []string{"run", "keys"}, 1, [3]uint64{0x55b03df84a5c4906, 0x421d2ae985218b1d, 0xa4bd3018af58e948}},
+		{1, []string{"run", "keys"}, 1e10, [3]uint64{0x668547aef89e7a4f, 0x2107ffcf476bd9f8, 0x93e5a25247634a05}},
+		{1, []string{"run", "keys"}, math.MaxUint64, [3]uint64{0x22c537df9f3eb940, 0xd8ac087b7e1253d2, 0x29eed5f463de7a36}},
+		{1, []string{"load", "keys"}, 0, [3]uint64{0xceac0a4b698cc684, 0x246ea4d2c7613c6e, 0x2681c15f697fed73}},
+		{2, []string{"run", "keys"}, 0, [3]uint64{0xb0fa24c6240d6f78, 0x318f4466a441f85b, 0xe5e990ff3d8de5e9}},
+		{math.MaxUint64, []string{""}, 0, [3]uint64{0xc09de309717330ac, 0xd4bffe0f32d74344, 0x5bf8d7b25f00c7e3}},
 	} {
 		src := NewStream(c.seed, c.names...).At(c.index)
 		for j, want := range c.draws {
 			if got := src.Uint64(); got != want {
 				t.Errorf("seed %d, names %q, index %d, draw %d: %#x, want %#x", c.seed, c.names, c.index, j, got, want)
 			}
+		}
+		// The same draws without a source for each.
+		stream := NewStream(c.seed, c.names...)
+		first, second := stream.Words(c.index)
+		behind := stream.Behind(c.index, 2)
+		if got := [3]uint64{first, second, behind.Uint64()}; got != c.draws || stream.Word(c.index) != first {
+			t.Errorf("seed %d, names %q, index %d: words %#x, want %#x", c.seed, c.names, c.index, got, c.draws)
 		}
 	}
 }
@@ -139,10 +146,10 @@ func TestAvalanche(t *testing.T) {
 		binomial[k] = math.Exp(n1 - n2 - n3 - 64*math.Ln2)
 	}
 	for name, other := range map[string]func(i uint64) uint64{
-		"next":     func(i uint64) uint64 { return i + 1 },
-		"low bit":  func(i uint64) uint64 { return i ^ 1 },
-		"bit 16":   func(i uint64) uint64 { return i ^ 1<<16 },
-		"high bit": func(i uint64) uint64 { return i ^ 1<<63 },
+		"next":    func(i uint64) uint64 { return i + 1 },
+		"low bit": func(i uint64) uint64 { return i ^ 1 },
+		"bit 16":  func(i uint64) uint64 { return i ^ 1<<16 },
+		"bit 40":  func(i uint64) uint64 { return i ^ 1<<40 },
 	} {
 		counts := make([]uint64, 65)
 		perBit := make([]uint64, 64)
