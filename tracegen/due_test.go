@@ -207,8 +207,7 @@ func TestPhasesBeyondTheClock(t *testing.T) {
 		spec := readySpec(t, "workloada", "operationcount=1", "target=0.000000001", "arrivals="+arrivals)
 		spec.Ops = 1000
 		g := mustGenerator(t, spec)
-		src := *g.run
-		err := src.fill(&traces.Block{})
+		_, err := newMaker(g.phases[1]).next()
 		if err == nil || !strings.HasSuffix(err.Error(), "would be due 146 years after the start or later") {
 			t.Errorf("%s: %v", arrivals, err)
 		}
@@ -221,9 +220,8 @@ func TestPhasesBeyondTheClock(t *testing.T) {
 		if err != nil { // the first gap is longer than 32 years
 			continue
 		}
-		var b traces.Block
-		src := *g.run
-		if err := src.fill(&b); err != nil {
+		b, err := newMaker(g.phases[1]).next()
+		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		for _, due := range b.Due {

@@ -45,13 +45,12 @@ func TestBillionsOfRecords(t *testing.T) {
 	const records = 5_000_000_000
 	for _, law := range everyLaw {
 		spec := readySpec(t, "workloada", append(law, "recordcount=5000000000", "operationcount=100000")...)
-		src := *mustGenerator(t, spec).run
 		counts := make([]uint64, 20)
-		var b traces.Block
+		m := newMaker(runOf(t, spec))
 		ops := 0
 		for {
-			b.Reset()
-			if err := src.fill(&b); err != nil {
+			b, err := m.next()
+			if err != nil {
 				t.Fatal(err)
 			}
 			if b.Len() == 0 {
@@ -84,21 +83,22 @@ func TestBillionsOfRecords(t *testing.T) {
 func TestLoadOfBillions(t *testing.T) {
 	const records = 5_000_000_000
 	spec := readySpec(t, "workloada", "recordcount=5000000000", "load.rate=1000000")
+	m := newMaker(mustGenerator(t, spec).phases[0])
 	for _, c := range []struct {
-		next uint64
-		want int
-	}{{0, traces.BlockOps}, {records - traces.BlockOps - 1, traces.BlockOps}, {records - 1000, 1000}, {records - 1, 1}, {records, 0}} {
-		src := *mustGenerator(t, spec).load
-		src.next, src.insert = c.next, c.next
-		var b traces.Block
-		if err := src.fill(&b); err != nil {
+		block uint64
+		want  int
+	}{{0, traces.BlockOps}, {records / traces.BlockOps, records % traces.BlockOps}, {records/traces.BlockOps + 1, 0}} {
+		m.k = c.block
+		b, err := m.next()
+		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Len() != c.want || b.PhaseFirst != c.next || b.InsertBase != c.next || src.next != c.next+uint64(c.want) {
-			t.Errorf("from %d: %d operations of a block that begins with %d", c.next, b.Len(), b.PhaseFirst)
+		first := c.block * traces.BlockOps
+		if b.Len() != c.want || c.want > 0 && (b.PhaseFirst != first || b.InsertBase != first) {
+			t.Errorf("block %d: %d operations, the first is %d", c.block, b.Len(), b.PhaseFirst)
 		}
-		for i, key := range b.Keys {
-			if n := c.next + uint64(i); key != n || b.Kinds[i] != traces.Insert || b.Due[i] != n*1000 {
+		for i, key := range b.Keys[:b.Len()] {
+			if n := first + uint64(i); key != n || b.Kinds[i] != traces.Insert || b.Due[i] != n*1000 {
 				t.Fatalf("op %d: %v of key %d, due at %d", n, b.Kinds[i], key, b.Due[i])
 			}
 		}
@@ -111,16 +111,12 @@ func TestBillionsOfOperations(t *testing.T) {
 		for _, arrivals := range []string{"constant", "poisson"} {
 			spec := readySpec(t, "workloadd", append(law, "recordcount=5000000000", "operationcount=10000000000", "arrivals="+arrivals)...)
 			g := mustGenerator(t, spec)
-			if of := g.run.ops; of != 10_000_000_000 {
+			if of := g.ops; of != 10_000_000_000 {
 				t.Errorf("%v: %d operations", law, of)
 			}
-			src := *g.run
-			var b traces.Block
-			if err := src.fill(&b); err != nil {
-				t.Fatal(err)
-			}
-			if b.Len() != traces.BlockOps || src.next != traces.BlockOps {
-				t.Errorf("%v: a block of %d operations", law, b.Len())
+			m := newMaker(g.phases[1])
+			if n := m.mustNext(t).Len(); n != traces.BlockOps {
+				t.Errorf("%v: a block of %d operations", law, n)
 			}
 		}
 	}
@@ -132,15 +128,10 @@ func TestTheGreatestSpec(t *testing.T) {
 		spec := readySpec(t, "workloadd", append(law, "recordcount=4611000000000000000", "operationcount=281474976710655", "target=1000000000",
 			"insert.visibility=1000000h")...)
 		g := mustGenerator(t, spec)
-		if v := g.run.visibility; v != 1<<24 {
+		if v := g.phases[1].visibility; v != 1<<24 {
 			t.Errorf("%v: visible after %d operations", law, v)
 		}
-		src := *g.run
-		src.blockOps = 1000
-		var b traces.Block
-		if err := src.fill(&b); err != nil || b.Len() != 1000 {
-			t.Errorf("%v: %d operations, %v", law, b.Len(), err)
-		}
+		b := newMaker(g.phases[1]).mustNext(t)
 		for i, key := range b.Keys {
 			if key >= spec.Records && b.Kinds[i] != traces.Insert {
 				t.Errorf("%v: key %d", law, key)

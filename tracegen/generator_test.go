@@ -74,33 +74,11 @@ func TestSameSpecSameDigest(t *testing.T) {
 		if again.totals.Digest != first.totals.Digest || !bytes.Equal(again.file, first.file) {
 			t.Errorf("%s: the same generator writes two traces", name)
 		}
-		runtime.GOMAXPROCS(4)
-		if got := digest(t, spec); got != first.totals.Digest {
-			t.Errorf("%s: digest %x on 4 processors, %x on one", name, got, first.totals.Digest)
-		}
-	}
-}
-
-// TestBlocksDontShowInTheDigest cuts traces in blocks of several sizes. Small
-// blocks cost a frame each and are for small traces.
-func TestBlocksDontShowInTheDigest(t *testing.T) {
-	for name, spec := range variedSpecs(t) {
-		want := digest(t, spec)
-		for _, size := range []int{1, 7, 1000, 5003, 40_000} {
-			if total := spec.Records + mustGenerator(t, spec).ops; total/uint64(size) > 5000 {
-				continue
+		for _, processors := range []int{2, 4, 64} {
+			runtime.GOMAXPROCS(processors)
+			if got := write(t, mustGenerator(t, spec)); got.totals.Digest != first.totals.Digest || !bytes.Equal(got.file, first.file) {
+				t.Errorf("%s: digest %x on %d processors, %x on one", name, got.totals.Digest, processors, first.totals.Digest)
 			}
-			g := mustGenerator(t, spec)
-			g.load.blockOps, g.run.blockOps = size, size
-			f := write(t, g)
-			if f.totals.Digest != want {
-				t.Errorf("%s: digest %x in blocks of %d, want %x", name, f.totals.Digest, size, want)
-			}
-			f.blocks(t, "run", func(b *traces.Block) {
-				if b.Len() > size {
-					t.Fatalf("%s: a block of %d, want %d at most", name, b.Len(), size)
-				}
-			})
 		}
 	}
 }

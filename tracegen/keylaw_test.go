@@ -12,18 +12,18 @@ import (
 	"pianola/traces"
 )
 
-// choices are the keys of a trace's run: how often each number was chosen by
+// sighted are the keys of a trace's run: how often each number was chosen by
 // key and by age (0 is the newest visible record), how many records the choices
 // saw, and how many of them took the newest.
-type choices struct {
+type sighted struct {
 	keys, ages   []uint64
 	seen, newest sightings
 }
 
 // choicesOf reads the choices of a trace. v is the visibility in operations.
-func choicesOf(t *testing.T, f generated, records, v uint64) *choices {
+func choicesOf(t *testing.T, f generated, records, v uint64) *sighted {
 	t.Helper()
-	c := &choices{}
+	c := &sighted{}
 	var inserts []bool
 	visible := records
 	f.ops(t, "run", func(i uint64, op *traces.Op) {
@@ -52,7 +52,7 @@ func choicesOf(t *testing.T, f generated, records, v uint64) *choices {
 
 // weights are what draws of a law are proportional to: by key number, or by age
 // for `latest`. items is the size of the law's range, where it has one.
-func (c *choices) weights(spec *Spec, items uint64) []float64 {
+func (c *sighted) weights(spec *Spec, items uint64) []float64 {
 	n := uint64(len(c.keys))
 	var out []float64
 	switch spec.KeyLaw {
@@ -211,35 +211,56 @@ func TestLatestReachesTheEnds(t *testing.T) {
 		t.Errorf("%d moments of 300 draws, want at least 100", moments)
 	}
 	// The law itself, at every size that a phase may grow to.
-	law := mustGenerator(t, spec).run.law
+	law := mustGenerator(t, spec).phases[1].law.(*latestLaw)
 	for n := uint64(10); n <= 3000; n++ {
 		src := random.NewStream(1, "test").At(n)
-		if !slices.ContainsFunc(make([]bool, 500), func(bool) bool { return law.key(&src, n) == n-1 }) {
+		if !slices.ContainsFunc(make([]bool, 500), func(bool) bool {
+			_, record := law.draw(&src, n)
+			return record == n-1
+		}) {
 			t.Errorf("500 draws of %d records miss the newest", n)
 		}
 	}
 }
 
-// TestRedraw bounds the draws for a key by construction.
+// stubborn is a law that draws what can't be chosen for its first draws.
+type stubborn struct{ misses, draws int }
+
+func (s *stubborn) draw(_ *random.Source, n uint64) (rank, record uint64) {
+	if s.draws++; s.draws <= s.misses {
+		return 7, n
+	}
+	return 3, n - 1
+}
+
+func (s *stubborn) rankOf(record uint64) uint64 { return record + 100 }
+func (s *stubborn) reach() uint64               { return everyRecord }
+
+// TestRedraw bounds the draws for a record.
 func TestRedraw(t *testing.T) {
-	src := random.NewStream(1, "test").At(0)
-	for _, c := range []struct{ miss, draws int }{{0, 1}, {1, 2}, {redrawMax - 1, redrawMax}, {redrawMax, redrawMax}, {1 << 30, redrawMax}} {
-		draws := 0
-		key := redraw(&src, 10, func() uint64 {
-			if draws++; draws <= c.miss {
-				return 10
-			}
-			return 9
-		})
-		if draws != c.draws || key >= 10 || c.miss < redrawMax && key != 9 {
-			t.Errorf("%d misses: key %d after %d draws, want %d", c.miss, key, draws, c.draws)
+	c := choices{
+		stream: random.NewStream(1, "test"), kinds: []traces.Kind{traces.Read}, keys: make([]uint64, 1), ranks: make([]uint64, 1), visible: 10,
+	}
+	for _, m := range []struct{ misses, draws int }{{0, 1}, {1, 2}, {redrawMax - 1, redrawMax}, {redrawMax, redrawMax}, {1 << 30, redrawMax}} {
+		law := stubborn{misses: m.misses}
+		if err := c.redraw(&law, 0); err != nil {
+			t.Fatal(err)
+		}
+		rank, key := c.ranks[0], c.keys[0]
+		if law.draws != m.draws || key >= 10 || m.misses < redrawMax && (key != 9 || rank != 3) || m.misses >= redrawMax && rank != key+100 {
+			t.Errorf("%d misses: key %d of rank %d after %d draws, want %d", m.misses, key, rank, law.draws, m.draws)
 		}
 	}
 	counts := make([]uint64, 10)
-	for range 10_000 {
-		counts[redraw(&src, 10, func() uint64 { return 10 })]++
+	for i := range uint64(10_000) {
+		src := c.stream.At(i)
+		record, err := c.living(0, &src, everyRecord)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[record]++
 	}
 	if stat, df, p := randomtest.ChiSquare(counts, equalShares(10)); p < randomtest.MinP {
-		t.Errorf("keys of a law that gives none: chi-square %.1f on %d, p = %.3g", stat, df, p)
+		t.Errorf("records of a law that gives none: chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 }

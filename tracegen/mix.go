@@ -2,7 +2,9 @@ package tracegen
 
 import (
 	"math/big"
+	"math/bits"
 
+	"pianola/tracegen/random"
 	"pianola/traces"
 )
 
@@ -11,7 +13,9 @@ import (
 type mix struct {
 	kinds      []traces.Kind
 	thresholds []uint64
-	inserts    bool
+	// inserts and deletes report whether the mix holds such operations, chooses
+	// whether it holds operations that choose a key by the law.
+	inserts, deletes, chooses bool
 }
 
 func weightSum(spec *Spec) *big.Rat {
@@ -44,6 +48,8 @@ func newMix(spec *Spec) *mix {
 	sum := new(big.Rat)
 	for i, share := range parts {
 		m.inserts = m.inserts || m.kinds[i] == traces.Insert
+		m.deletes = m.deletes || m.kinds[i] == traces.Delete
+		m.chooses = m.chooses || chooses(m.kinds[i])
 		sum.Add(sum, share)
 		if i < len(parts)-1 { // the last kind takes what is left
 			t := new(big.Rat).Mul(sum, whole)
@@ -53,12 +59,45 @@ func newMix(spec *Spec) *mix {
 	return m
 }
 
-// pick returns the kind that a uniform 64-bit word stands for.
+// chooses reports whether an operation of kind k draws its key by the law:
+// inserts take the next number, deletes the next victim.
+func chooses(k traces.Kind) bool { return k != traces.Insert && k != traces.Delete }
+
+// pick returns the kind that a uniform 64-bit word stands for: each threshold
+// that the word reaches leads one kind further, without a branch.
 func (m *mix) pick(word uint64) traces.Kind {
-	for i, t := range m.thresholds {
-		if word < t {
-			return m.kinds[i]
+	at := uint64(0)
+	for _, t := range m.thresholds {
+		_, below := bits.Sub64(word, t, 0)
+		at += 1 - below
+	}
+	return m.kinds[at]
+}
+
+// fill sets kinds[j] to the kind of operation first+j.
+func (m *mix) fill(kinds []traces.Kind, stream random.Stream, first uint64) {
+	switch len(m.thresholds) {
+	case 0:
+		for j := range kinds {
+			kinds[j] = m.kinds[0]
+		}
+	case 1:
+		t, low, high := m.thresholds[0], m.kinds[0], m.kinds[1]
+		for j := range kinds {
+			_, below := bits.Sub64(stream.Word(first+uint64(j)), t, 0)
+			kinds[j] = high ^ (low^high)&-traces.Kind(below)
+		}
+	default:
+		for j := range kinds {
+			kinds[j] = m.pick(stream.Word(first + uint64(j)))
 		}
 	}
-	return m.kinds[len(m.kinds)-1]
+}
+
+// countKind returns how many of the kinds are k.
+func countKind(kinds []traces.Kind, k traces.Kind) (n uint64) {
+	for _, kind := range kinds {
+		n += (uint64(kind^k) - 1) >> 63
+	}
+	return n
 }

@@ -2,6 +2,7 @@ package tracegen
 
 import (
 	"fmt"
+	"sort"
 	"time"
 
 	"pianola/tracegen/arrival"
@@ -9,41 +10,67 @@ import (
 	"pianola/traces"
 )
 
-// phaseSource gives the operations of one phase in order, block by block.
+// phaseSource makes the operations of one phase, block by block. It does not
+// change while it does so: blocks are made in any order, by several goroutines.
+// What runs along between them is a mark and the history.
 type phaseSource struct {
-	// ops is the number of operations, at most; next is the index of the next.
-	ops, next uint64
-	// blockOps is the number of operations of a full block.
-	blockOps int
-	// onlyInserts makes a load: no mix, no laws.
+	name string
+	// ops is the number of operations, at most.
+	ops uint64
+	mix *mix
+	law keyLaw
+	// slice is the range of key numbers. A load inserts the records of it.
+	slice       slice
 	onlyInserts bool
-	mix         *mix
-	law         keyLaw
-	// records exist before the phase; insert is the key number of the next insert.
-	records, insert uint64
-	// Inserts with an index below seen are visible, and their number is visible.
-	seen, visible uint64
+	// victims is nil without deletes.
+	victims *victims
 	// An insert is visible to the ops behind the visibility-th after it.
 	visibility uint64
 
-	// One of the two, or neither in an unpaced phase. Constant arrivals need
-	// ticks of 1 ns.
-	constant *arrival.Constant
-	poisson  *arrival.Poisson
+	// schedule is nil in an unpaced phase.
+	schedule arrival.Schedule
 	// No operation is due at end or later, in ticks. If the phase is timed that
-	// is its end, else a fault. due is the last due time.
-	end, due uint64
-	timed    bool
+	// is its end, else a fault.
+	end   uint64
+	timed bool
 
-	scanMin  uint32
-	scanSpan uint64
-	// 0: all fields.
-	readOneOf, writeOneOf uint64
+	lengths       scanLengths
+	reads, writes fieldChoice
 
-	kinds, gaps, keyDraws, scans, reads, writes random.Stream
-	// keySource is what law draws from. It is here since what is passed to an
-	// interface is allocated.
-	keySource random.Source
+	kinds, keys random.Stream
+}
+
+// workspace is what one goroutine needs to make a block.
+type workspace struct {
+	block traces.Block
+	// For each operation, beyond what the first one sees: the inserts that it
+	// sees, and the deletes before it.
+	seen, deleted []uint32
+	draws, ranks  []uint64
+	choices       choices
+}
+
+// phaseRun is a phase in the making, from its first block to its last.
+type phaseRun struct {
+	*phaseSource
+	// phase is the index of the phase, first that of its first operation over the
+	// trace.
+	phase int
+	first uint64
+	// begins is the mark in front of the first block.
+	begins  mark
+	history *history
+}
+
+// start begins a phase behind the inserts and deletes of earlier ones. At most
+// window blocks may be in the making at a time.
+func (s *phaseSource) start(begins mark, window int) *phaseRun {
+	begins.due = 0
+	r := &phaseRun{phaseSource: s, begins: begins}
+	if s.mix.inserts && !s.onlyInserts {
+		r.history = newHistory(s.visibility, begins.inserts, window)
+	}
+	return r
 }
 
 // endAt makes the phase end before duration, or, for a duration of 0, refuses
@@ -57,112 +84,170 @@ func (s *phaseSource) endAt(duration, tick time.Duration) {
 }
 
 // isEmpty reports whether the first operation is due behind the phase's end.
-// Constant arrivals begin at once.
 func (s *phaseSource) isEmpty() bool {
-	if !s.timed || s.poisson == nil {
+	if !s.timed || s.schedule == nil {
 		return false
 	}
-	src := s.gaps.At(0)
-	return s.poisson.Gap(&src) >= s.end
+	var due [1]uint64
+	s.schedule.Fill(due[:], 0)
+	return due[0] >= s.end
 }
 
-// fill appends the next block of operations to b. Nothing is appended behind
-// the last one.
-func (s *phaseSource) fill(b *traces.Block) error {
-	b.PhaseFirst, b.InsertBase, b.VisibleInserts = s.next, s.insert, s.visible
-	if s.next > s.visibility && !s.onlyInserts {
-		s.see(s.next - s.visibility)
-		b.VisibleInserts = s.visible
+// sketch begins block number k: the kinds, the gaps and what they sum up to.
+// It needs nothing of the blocks before.
+func (s *phaseRun) sketch(w *workspace, k uint64) (sum mark) {
+	b := &w.block
+	b.Reset()
+	first := k * traces.BlockOps
+	n := int(min(traces.BlockOps, s.ops-first))
+	b.First, b.PhaseFirst, b.Phase = s.first+first, first, s.phase
+	b.Kinds = extend(b.Kinds, n)
+	s.mix.fill(b.Kinds, s.kinds, first)
+	if s.history != nil {
+		sum.inserts = s.history.record(k, b.Kinds)
 	}
-	for b.Len() < s.blockOps && s.next < s.ops {
-		more, err := s.appendDue(b)
-		if err != nil {
+	if s.mix.deletes {
+		sum.deletes = countKind(b.Kinds, traces.Delete)
+	}
+	if s.schedule != nil {
+		b.Due = extend(b.Due, n)
+		s.schedule.Fill(b.Due, first)
+		if s.schedule.Random() {
+			sum.due = b.Due[n-1]
+		}
+	}
+	return sum
+}
+
+// begin notes what is in front of block k.
+func (s *phaseRun) begin(k uint64, m mark) {
+	if s.history != nil {
+		s.history.begin(k, m)
+	}
+}
+
+// after is the mark behind a block that begins at m and sums up to sum.
+func (m mark) after(sum mark) mark {
+	return mark{min(m.due+sum.due, arrival.MaxDue), m.inserts + sum.inserts, m.deletes + sum.deletes}
+}
+
+// finish makes the rest of a block that was sketched and begins at m. It cuts
+// off what is due behind the end of the phase, down to nothing, and returns the
+// mark behind what is left.
+func (s *phaseRun) finish(w *workspace, m mark) (mark, error) {
+	b := &w.block
+	if err := s.cut(b, m.due); err != nil {
+		return m, err
+	}
+	if s.onlyInserts {
+		b.InsertBase = s.slice.first + b.PhaseFirst
+		b.Keys = extend(b.Keys, b.Len())
+		for j := range b.Keys {
+			b.Keys[j] = b.InsertBase + uint64(j)
+		}
+		return m, nil
+	}
+	end := m
+	w.seen, w.deleted = w.seen[:0], w.deleted[:0]
+	b.InsertBase = s.slice.insert(m.inserts)
+	if s.mix.inserts {
+		w.seen = extend(w.seen, b.Len())
+		b.VisibleInserts = s.history.visible(b.PhaseFirst, w.seen)
+		end.inserts += countKind(b.Kinds, traces.Insert)
+	}
+	if s.mix.deletes {
+		w.deleted = countBefore(w.deleted, b.Kinds, traces.Delete)
+		end.deletes += countKind(b.Kinds, traces.Delete)
+		if end.deletes > s.slice.records {
+			return m, fmt.Errorf("%d deletes of %d records loaded", end.deletes, s.slice.records)
+		}
+	}
+	if err := s.fillKeys(w, m); err != nil {
+		return m, err
+	}
+	w.draws = s.lengths.fill(b, w.draws)
+	b.Read = s.reads.fill(b.Read, b)
+	b.Written = s.writes.fill(b.Written, b)
+	return end, nil
+}
+
+// cut makes due times count from the start of the phase, and drops the
+// operations behind its end.
+func (s *phaseSource) cut(b *traces.Block, base uint64) error {
+	if s.schedule == nil {
+		return nil
+	}
+	if s.schedule.Random() {
+		for j, due := range b.Due {
+			b.Due[j] = min(due+base, arrival.MaxDue)
+		}
+	}
+	if b.Due[len(b.Due)-1] < s.end {
+		return nil
+	}
+	n := sort.Search(len(b.Due), func(j int) bool { return b.Due[j] >= s.end })
+	if !s.timed {
+		return fmt.Errorf("operation %d would be due %s after the start or later", b.PhaseFirst+uint64(n), maxPhaseText)
+	}
+	b.Kinds, b.Due = b.Kinds[:n], b.Due[:n]
+	return nil
+}
+
+// fillKeys chooses the key of every operation.
+func (s *phaseRun) fillKeys(w *workspace, m mark) error {
+	b := &w.block
+	b.Keys = extend(b.Keys, b.Len())
+	c := &w.choices
+	*c = choices{
+		stream: s.keys, first: b.PhaseFirst, kinds: b.Kinds, keys: b.Keys,
+		visible: s.slice.records + s.begins.inserts + b.VisibleInserts, seen: w.seen,
+		deletes: m.deletes, deleted: w.deleted, victims: s.victims,
+		chosen: b.PhaseFirst - (m.inserts - s.begins.inserts) - (m.deletes - s.begins.deletes),
+	}
+	if s.mix.chooses {
+		if s.law.ranked() {
+			w.ranks = extend(w.ranks, b.Len())
+			c.ranks = w.ranks
+		}
+		if err := s.law.fill(c); err != nil {
 			return err
 		}
-		if !more {
-			s.ops = s.next
-			return nil
+		s.slice.number(b.Keys)
+	}
+	if s.mix.inserts {
+		next := b.InsertBase
+		for j, kind := range b.Kinds {
+			if kind == traces.Insert {
+				b.Keys[j] = next
+				next++
+			}
 		}
-		if s.onlyInserts {
-			b.Kinds = append(b.Kinds, traces.Insert)
-			b.Keys = append(b.Keys, s.insert)
-			s.insert++
-		} else {
-			s.appendOp(b)
+	}
+	if s.mix.deletes {
+		for j, kind := range b.Kinds {
+			if kind == traces.Delete {
+				b.Keys[j] = s.slice.first + s.victims.record(m.deletes+uint64(w.deleted[j]))
+			}
 		}
-		s.next++
 	}
 	return nil
 }
 
-// appendDue appends the due time of the next operation; false means that the
-// phase is over before it.
-func (s *phaseSource) appendDue(b *traces.Block) (bool, error) {
-	switch {
-	case s.poisson != nil:
-		src := s.gaps.At(s.next)
-		s.due += s.poisson.Gap(&src)
-	case s.constant != nil:
-		s.due = s.constant.Due(s.next)
-	default:
-		return true, nil
+// extend returns column with n entries, of any value.
+func extend[T any](column []T, n int) []T {
+	if cap(column) < n {
+		return make([]T, n, traces.BlockOps)
 	}
-	if s.due >= s.end {
-		if s.timed {
-			return false, nil
-		}
-		return false, fmt.Errorf("operation %d would be due %s after the start or later", s.next, maxPhaseText)
-	}
-	b.Due = append(b.Due, s.due)
-	return true, nil
+	return column[:n]
 }
 
-// see moves on to the visibility of inserts with an index below limit. Kinds
-// are drawn again: that is cheaper than to keep them.
-func (s *phaseSource) see(limit uint64) {
-	if !s.mix.inserts {
-		return
+// countBefore sets column[j] to how many of the first j kinds are k.
+func countBefore(column []uint32, kinds []traces.Kind, k traces.Kind) []uint32 {
+	column = extend(column, len(kinds))
+	n := uint32(0)
+	for j, kind := range kinds {
+		column[j] = n
+		n += (uint32(kind^k) - 1) >> 31
 	}
-	for ; s.seen < limit; s.seen++ {
-		if s.kind(s.seen) == traces.Insert {
-			s.visible++
-		}
-	}
-}
-
-func (s *phaseSource) kind(i uint64) traces.Kind {
-	src := s.kinds.At(i)
-	return s.mix.pick(src.Uint64())
-}
-
-func (s *phaseSource) appendOp(b *traces.Block) {
-	i := s.next
-	op := traces.Op{Kind: s.kind(i)}
-	if op.Kind == traces.Insert {
-		op.Key = s.insert
-		s.insert++
-	} else {
-		if i > s.visibility {
-			s.see(i - s.visibility)
-		}
-		s.keySource = s.keyDraws.At(i)
-		op.Key = s.law.key(&s.keySource, s.records+s.visible)
-	}
-	if op.Kind == traces.Scan {
-		src := s.scans.At(i)
-		op.ScanLength = s.scanMin + uint32(src.Below(s.scanSpan))
-	}
-	if op.Kind.Reads() && s.readOneOf > 0 {
-		src := s.reads.At(i)
-		op.Read = traces.OneField(int(src.Below(s.readOneOf)))
-	}
-	if op.Kind.Writes() && op.Kind != traces.Insert && s.writeOneOf > 0 {
-		src := s.writes.At(i)
-		op.Written = traces.OneField(int(src.Below(s.writeOneOf)))
-	}
-	b.Kinds = append(b.Kinds, op.Kind)
-	b.Keys = append(b.Keys, op.Key)
-	b.ScanLengths = append(b.ScanLengths, op.ScanLength)
-	b.Read = append(b.Read, op.Read)
-	b.Written = append(b.Written, op.Written)
+	return column
 }

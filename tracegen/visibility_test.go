@@ -81,16 +81,15 @@ func TestVisibility(t *testing.T) {
 		{"1h", traces.Rate{Numerator: 1_000_000, Denominator: 1}, 1 << 24},
 	} {
 		for _, law := range laws {
-			properties := append(law, "insert.visibility="+c.visibility, "operationcount=40000", "insertproportion=0.1")
+			properties := append(law, "insert.visibility="+c.visibility, "operationcount=140000", "insertproportion=0.1")
 			spec := withRate(readySpec(t, "workloade", properties...), c.rate.Numerator, c.rate.Denominator)
 			name := fmt.Sprintf("%v at %v", properties, c.rate)
 			g := mustGenerator(t, spec)
 			if got := g.Header().Phases[1].VisibilityOps; got != c.v {
 				t.Errorf("%s: visible after %d operations, want %d", name, got, c.v)
 			}
-			g.run.blockOps = 9973 // blocks that begin before and behind v
 			chosen, inserted := checkVisibility(t, name, write(t, g), spec.Records, c.v)
-			if chosen < 35_000 || (inserted > 0) != (c.v < 40_000 && spec.KeyLaw != Uniform) {
+			if chosen < 120_000 || (inserted > 0) != (c.v < 140_000 && spec.KeyLaw != Uniform) {
 				t.Errorf("%s: %d of %d operations choose inserted keys", name, inserted, chosen)
 			}
 		}

@@ -44,7 +44,13 @@ func NewExponential(mean float64) (*Exponential, error) {
 	if !(mean >= MinMean && mean <= MaxMean) {
 		return nil, fmt.Errorf("make an exponential law: mean %v, want 2^-10 to 2^53", mean)
 	}
-	e := &Exponential{rate: 1 / mean}
+	e := newExponential(mean, true)
+	return &e, nil
+}
+
+// newExponential makes the law without its bounds, the number 0 included or not.
+func newExponential(mean float64, zero bool) Exponential {
+	e := Exponential{rate: 1 / mean}
 	if width := uint64(float64(mean / 32)); width > 1 {
 		e.shift = uint64(bits.Len64(width)) - 1
 		e.slope = uint64(math.Ldexp(e.rate, int(e.shift)+64)) + 1
@@ -53,7 +59,9 @@ func NewExponential(mean float64) (*Exponential, error) {
 	stop := -expm1(-e.rate) // 1 - q
 	// The weights are the probabilities divided by that of a number above 0.
 	weights := make([]float64, expSlots+2)
-	weights[0] = max(0, e.rate/stop-1)
+	if zero {
+		weights[0] = max(0, e.rate/stop-1)
+	}
 	for i := range expSlots + 1 {
 		weights[1+i] = exp(-float64(e.rate * width * float64(i)))
 	}
@@ -61,7 +69,7 @@ func NewExponential(mean float64) (*Exponential, error) {
 		weights[1+i] = float64(weights[1+i] * width * stop)
 	}
 	e.outcomes = newAlias(weights)
-	return e, nil
+	return e
 }
 
 // Sample draws a number.

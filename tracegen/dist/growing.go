@@ -38,10 +38,14 @@ func NewGrowing(least, most uint64, theta float64) (*Growing, error) {
 	return g, nil
 }
 
+// Law returns the law that draws for n ranks are taken from, over n items or a
+// few more: what Sample does is Law(n).SampleBelow(src, n).
+func (g *Growing) Law(n uint64) *Zipf { return g.laws[sizeIndex(n)-g.first] }
+
 // Sample draws a rank below n from the zipfian law over n ranks. n must be in
 // the range that the law was made for.
 func (g *Growing) Sample(src *random.Source, n uint64) uint64 {
-	return g.laws[sizeIndex(n)-g.first].SampleBelow(src, n)
+	return g.Law(n).SampleBelow(src, n)
 }
 
 // sizeIndex returns the index of the least size >= n, n >= 1: the sizes less 1

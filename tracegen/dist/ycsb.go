@@ -39,50 +39,8 @@ const (
 // power -theta does.
 type YCSBZipf struct{ ranks *powerLaw }
 
-// ycsbExponent is 1 - theta as YCSB's doubles have it: theta is rounded first.
-func ycsbExponent() float64 {
-	theta := float64(YCSBTheta)
-	return 1 - theta
-}
-
 // NewYCSBZipf returns the law.
-func NewYCSBZipf() *YCSBZipf {
-	a := ycsbExponent()
-	// The first two lines end at this u, which is U(2) but for the rounding of
-	// eta. If it is less, the third line gives rank 1 for the u between them; if
-	// it is more, it loses the beginning of rank 2.
-	second := (1 + pow(2, -YCSBTheta)) / ycsbZeta
-	below2 := max(second, ycsbBelow(2))
-	// ((k+1)^a - k^a) / (eta · N^a)
-	scale := float64(ycsbEta * pow(YCSBItems, a))
-	weight := func(rank uint64) float64 {
-		switch rank {
-		case 0:
-			return 1 / ycsbZeta
-		case 1:
-			return below2 - 1/ycsbZeta
-		case 2:
-			return ycsbBelow(3) - below2
-		}
-		return powerStep(rank, a) / scale
-	}
-	ratio := func(first, offset uint64) float64 {
-		return powerStep(first+offset, a) / powerStep(first, a)
-	}
-	return &YCSBZipf{newPowerLaw(YCSBItems, 1-a, weight, ratio)}
-}
-
-// ycsbBelow is U(k) above.
-func ycsbBelow(k float64) float64 {
-	a := ycsbExponent()
-	return 1 + expm1(float64(a*log(k/YCSBItems)))/ycsbEta
-}
-
-// powerStep returns (k+1)^a - k^a for k >= 3, without cancellation.
-func powerStep(k uint64, a float64) float64 {
-	x := float64(k)
-	return float64(pow(x, a) * expm1(float64(a*log1p(1/x))))
-}
+func NewYCSBZipf() *YCSBZipf { return &YCSBZipf{ycsbFormula.law(YCSBItems)} }
 
 // Sample draws a rank below YCSBItems.
 func (z *YCSBZipf) Sample(src *random.Source) uint64 { return z.ranks.sample(src) }

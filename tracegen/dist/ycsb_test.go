@@ -53,8 +53,8 @@ func TestYCSBBoundary(t *testing.T) {
 	}
 	third, _ := wideBelow(3).Float64()
 	below2, _ := wideBelow(2).Float64()
-	if math.Abs(ycsbBelow(2)-second) > 1e-15 || math.Abs(below2-second) > 1e-15 {
-		t.Errorf("U(2) = %v, the second line ends at %v", ycsbBelow(2), second)
+	if math.Abs(ycsbFormula.below(2)-second) > 1e-15 || math.Abs(below2-second) > 1e-15 {
+		t.Errorf("U(2) = %v, the second line ends at %v", ycsbFormula.below(2), second)
 	}
 	shares := ycsbBucketShares()
 	for rank, want := range []float64{1 / g.zetan, below2 - 1/g.zetan, third - below2} {

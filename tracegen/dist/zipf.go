@@ -19,6 +19,8 @@ const (
 type Zipf struct {
 	values *powerLaw // of 1 + rank
 	n      uint64
+	theta  float64
+	sum    float64 // of (k+1)^-theta over the ranks
 }
 
 // NewZipf returns the law over n ranks, 1 <= n <= MaxItems, with the exponent
@@ -41,7 +43,7 @@ func NewZipf(n uint64, theta float64) (*Zipf, error) {
 	ratio := func(first, offset uint64) float64 {
 		return exp(float64(-theta * log1p(float64(offset)/float64(first))))
 	}
-	return &Zipf{newPowerLaw(n+1, theta, weight, ratio), n}, nil
+	return &Zipf{newPowerLaw(n+1, theta, weight, ratio), n, theta, zetaSum(float64(n), theta)}, nil
 }
 
 // N returns the number of ranks.
