@@ -121,10 +121,9 @@ func zipfSum(n, theta float64) float64 {
 }
 
 // foldedWeights are the shares of the key numbers below the modulus when ranks
-// of 10^10 + 1 items are folded. The first 2^20 ranks are folded one by one. The
-// others are so many and so rare that the hash spreads them evenly.
-func foldedWeights(modulus uint64, below func(k float64) float64) []float64 {
-	const apart = 1 << 20
+// of 10^10 + 1 items are folded. So many ranks, 2^20 or fewer, are folded one by
+// one. The others are so many and so rare that the hash spreads them evenly.
+func foldedWeights(modulus uint64, apart int, below func(k float64) float64) []float64 {
 	out := make([]float64, modulus)
 	before := 0.0
 	for rank := range uint64(apart) {

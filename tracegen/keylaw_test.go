@@ -65,7 +65,7 @@ func (c *sighted) weights(spec *Spec, items uint64) []float64 {
 		if spec.Theta != 0.99 {
 			below = foldedZipf(spec.Theta)
 		}
-		out = foldedWeights(items, below)
+		out = foldedWeights(items, 1<<20, below)
 	default:
 		out = equalWeights(spec.Records)
 	}

@@ -180,7 +180,7 @@ type directFold struct {
 }
 
 // foldApart is the number of ranks that a directFold draws one by one.
-const foldApart = 1 << 15
+const foldApart = 1 << 17
 
 func newDirectFold(law rankLaw, fold dist.Fold, modulus uint64) *directFold {
 	d := &directFold{records: make([]uint64, foldApart), ranks: make([]uint64, foldApart)}

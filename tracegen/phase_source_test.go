@@ -1,6 +1,8 @@
 package tracegen
 
 import (
+	"math"
+	"strings"
 	"testing"
 
 	"pianola/tracegen/random/randomtest"
@@ -106,6 +108,65 @@ func TestScanLengths(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestZipfianScanLengths compares lengths with the formula of YCSB and with
+// those that it asked for.
+func TestZipfianScanLengths(t *testing.T) {
+	golden := make([]uint64, 100)
+	for _, row := range goldenRows(t, "scanlength_zipfian_100.tsv") {
+		golden[number(t, row[0])-1] = number(t, row[1])
+	}
+	for _, c := range []struct{ least, most uint32 }{{1, 100}, {7, 7}, {7, 8}, {1, 3}, {90, 110}, {1, 5000}, {1 << 20, 1<<31 - 1}} {
+		spec := readySpec(t, "workloade", "operationcount=300000")
+		spec.ScanLaw, spec.ScanMin, spec.ScanMax = ScanZipfian, c.least, c.most
+		g := mustGenerator(t, spec)
+		if law := g.Header().Phases[1].ScanLaw; !strings.HasPrefix(law, "zipfian") {
+			t.Errorf("the header says %q", law)
+		}
+		n := uint64(c.most-c.least) + 1
+		counts := make([]uint64, min(n, 10_000))
+		write(t, g).ops(t, "run", func(i uint64, op *traces.Op) {
+			if op.Kind != traces.Scan {
+				return
+			}
+			if op.ScanLength < c.least || op.ScanLength > c.most {
+				t.Fatalf("op %d scans %d records, want %d to %d", i, op.ScanLength, c.least, c.most)
+			}
+			counts[min(uint64(op.ScanLength-c.least), uint64(len(counts))-1)]++
+		})
+		shares, before := make([]float64, len(counts)), 0.0
+		for i := range shares {
+			next := 1.0
+			if i+1 < len(shares) {
+				next = grayOf(float64(i+1), float64(n))
+			}
+			shares[i] = next - before
+			before = next
+		}
+		if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+			t.Errorf("lengths %d to %d: chi-square %.1f on %d, p = %.3g", c.least, c.most, stat, df, p)
+		}
+		if c.most == 100 {
+			if stat, df, p := randomtest.TwoSamples(counts, golden); p < randomtest.MinP {
+				t.Errorf("lengths against YCSB's: chi-square %.1f on %d, p = %.3g", stat, df, p)
+			}
+		}
+	}
+}
+
+// grayOf is the share of the ranks below k when YCSB's formula draws from n.
+func grayOf(k, n float64) float64 {
+	const theta = 0.99
+	zeta := zipfSum(n, theta)
+	switch {
+	case k >= n:
+		return 1
+	case k <= 1:
+		return k / zeta
+	}
+	eta := (1 - math.Pow(2/n, 1-theta)) / (1 - zipfSum(2, theta)/zeta)
+	return 1 - (1-math.Pow(k/n, 1-theta))/eta
 }
 
 // TestFields counts which fields are read and written: all, or each one alone
