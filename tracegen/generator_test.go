@@ -18,12 +18,12 @@ import (
 // then they are written anew; from version 1 on they stay, unless Version
 // changes.
 var goldenDigests = map[string]string{
-	"workloada": "89f2747cdeeb7c57753ceb7d3d87fa9e1dd6aa4f2e2131dca270c5569a0112a7",
-	"workloadb": "aa2cc6cac0f77080575a89e27ac3fbe22563a01429ce9c54db2b0fdf3d9bf748",
-	"workloadc": "a42174aa3721bfc573126d013b0d93473041000eecd281407d81efe499bd5a51",
-	"workloadd": "b9344fab114dfb91fd00d07d13f0f85cb588f8032e138a0c3002bd14aa0cd18e",
-	"workloade": "80b24fa512936ff4fb6c42f4d479907228075de5fc4e5e49084fbc1cfb4371fa",
-	"workloadf": "37a00ff2000d8163101bc3f0eb1659ab57256b1747e988aba86908330fa62548",
+	"workloada": "c1db4bd8cda197da6a499d8536329ad0f01de3d78c68f12d579af4e457db16ac",
+	"workloadb": "577520f334858d6ca2083676355039e8b148b3df27471a3ccc0e8897a63e5157",
+	"workloadc": "276ec97a456a4d683f9ef8a266e7fed9b0c5212d0ff169f67399c413d74668b4",
+	"workloadd": "d38fe2eed6c1846e3ddb2df92642e99238ced563aaff852e5748c42707e1dce6",
+	"workloade": "49c5a0c05da917ed28b29ac19657651a2e9c2d5331b7c180ffa6a9f7af0d116a",
+	"workloadf": "d0ccc6cef5cd8682311182bd43acfbf7d15d795928a56c7a8af0c62bb3b895f7",
 }
 
 func TestGoldenDigests(t *testing.T) {

@@ -44,7 +44,7 @@ func TestHeader(t *testing.T) {
 		ToolVersion:   "test",
 		Spec:          spec.Canonical(),
 		Seed:          42,
-		Generator:     "generator/1 splitmix64/2 bucket-alias/1",
+		Generator:     "generator/1 splitmix64/2 bucket-alias/2",
 		Tick:          time.Nanosecond,
 		Keys:          spec.Keys,
 		Fields:        spec.Fields,

@@ -37,6 +37,9 @@ type powerLaw struct {
 	// slopes holds the greatest fall of the ratio over each of the 32 buckets of
 	// an octave, in units of 2^-64.
 	slopes [perOctave]uint64
+	// chords holds the least fall of the ratio from the beginning of each of them
+	// to the beginning of the next, in the same units.
+	chords [perOctave]uint64
 	limit  uint64
 	// ratio is weight(first+offset)/weight(first).
 	ratio func(first, offset uint64) float64
@@ -53,6 +56,12 @@ func newPowerLaw(limit uint64, theta float64, weight func(v uint64) float64, rat
 	p := &powerLaw{buckets: newAlias(weights), limit: limit, ratio: ratio}
 	for i := range perOctave {
 		p.slopes[i] = uint64(float64(theta/float64(perOctave+i)*0x1p64)) + 1
+		p.chords[i] = 1<<64 - 1
+	}
+	for bucket := uint64(singles); bucket < uint64(len(weights)); bucket++ {
+		first, shift := bucketRange(bucket)
+		c := &p.chords[bucket%perOctave]
+		*c = min(*c, chordOf(ratio(first, 1<<shift)))
 	}
 	return p
 }
@@ -66,7 +75,7 @@ func (p *powerLaw) sample(src *random.Source) uint64 {
 		single := (bucket - singles) >> 63 // 1 or 0, without a branch
 		slope := p.slopes[bucket%perOctave] & (single - 1)
 		offset, u, sure := split(src.Uint64(), shift, slope)
-		if !sure && !accept(u, shift, src.Uint64(), p.ratio(first, offset)) {
+		if !sure && (rejected(u, offset, shift, p.chords[bucket%perOctave]) || !accept(u, shift, src.Uint64(), p.ratio(first, offset))) {
 			continue
 		}
 		if v := first + offset; v < p.limit {
@@ -103,6 +112,21 @@ func split(word, shift, slope uint64) (offset, u uint64, sure bool) {
 	fall, _ := bits.Mul64(word, slope)
 	_, over := bits.Add64(u|(1<<(shift&63)-1), fall, 1)
 	return offset, u, over == 0
+}
+
+// chordOf returns the fall to a ratio in units of 2^-64, a little less for its
+// rounding.
+func chordOf(ratio float64) uint64 {
+	return uint64(max(0, float64((1-ratio)*0x1p63)-0x1p20)) << 1
+}
+
+// rejected reports whether the fraction u of split is certainly no less than a
+// convex ratio that falls by chord, or more, over a bucket: it lies below the
+// line from one end to the other. Most of what split is not sure of is.
+func rejected(u, offset, shift, chord uint64) bool {
+	fall, _ := bits.Mul64(offset<<1<<(63-shift&63), chord)
+	_, over := bits.Add64(u, fall, 0)
+	return over != 0
 }
 
 // accept completes the fraction u of split with the bits of another word and

@@ -167,3 +167,33 @@ func TestWordsPerSample(t *testing.T) {
 		}
 	}
 }
+
+// TestRejectedIsNeverAccepted compares what the chord rejects with the ratio:
+// no fraction that would be accepted is lost, and few are left undecided.
+func TestRejectedIsNeverAccepted(t *testing.T) {
+	for name, p := range map[string]*powerLaw{
+		"zipf 0.01": mustZipf(t, 1e9, 0.01).values, "zipf 0.99": mustZipf(t, 1e9, 0.99).values, "zipf 2": mustZipf(t, 1<<62, 2).values,
+		"ycsb": NewYCSBZipf().ranks,
+	} {
+		src := random.NewStream(1, name).At(0)
+		unsure, undecided := 0, 0
+		const draws = 1_000_000
+		for range draws {
+			bucket := singles + src.Below(uint64(bucketOf(p.limit-1))-singles)
+			first, shift := bucketRange(bucket)
+			offset, u, sure := split(src.Uint64(), shift, p.slopes[bucket%perOctave])
+			if sure {
+				continue
+			}
+			unsure++
+			if !rejected(u, offset, shift, p.chords[bucket%perOctave]) {
+				undecided++
+			} else if accept(u, shift, 0, p.ratio(first, offset)) {
+				t.Fatalf("%s: offset %d of bucket %d with the fraction %#x is rejected", name, offset, bucket, u)
+			}
+		}
+		if unsure == 0 || undecided > draws/500 {
+			t.Errorf("%s: %d of %d draws are unsure, %d undecided", name, unsure, draws, undecided)
+		}
+	}
+}

@@ -20,9 +20,10 @@
 // probable as its first, and an integer in it is drawn uniformly. It is
 // accepted with the ratio of its probability to that of the first. The tangent
 // to that ratio lies below it and is linear, so nearly all draws are accepted
-// by one multiplication; at most 2 in 100 need the ratio itself, and most of
-// those are rejected. The table's size grows with the logarithm of the
-// range, not with the range.
+// by one multiplication, at most 2 in 100 are not. The line from one end of the
+// ratio to the other lies above it: most of the others are rejected by a second
+// multiplication, and a few in 10,000 need the ratio itself. The table's size
+// grows with the logarithm of the range, not with the range.
 //
 // The sampler is exact but for the rounding of weights and ratios: the sum over
 // all integers of the absolute error in probability is below 2^-44.
@@ -33,4 +34,4 @@ package dist
 
 // Version names the samplers, as trace headers hold it. A change of any sample
 // of any law needs a new Version.
-const Version = "bucket-alias/1"
+const Version = "bucket-alias/2"

@@ -36,6 +36,7 @@ type Exponential struct {
 	outcomes alias // 0: the number 0; 1..expSlots: a bucket; expSlots+1: beyond
 	shift    uint64
 	slope    uint64
+	chord    uint64
 	rate     float64 // 1/mean
 }
 
@@ -54,6 +55,7 @@ func newExponential(mean float64, zero bool) Exponential {
 	if width := uint64(float64(mean / 32)); width > 1 {
 		e.shift = uint64(bits.Len64(width)) - 1
 		e.slope = uint64(math.Ldexp(e.rate, int(e.shift)+64)) + 1
+		e.chord = chordOf(exp(-math.Ldexp(e.rate, int(e.shift))))
 	}
 	width := math.Ldexp(1, int(e.shift))
 	stop := -expm1(-e.rate) // 1 - q
@@ -79,7 +81,7 @@ func (e *Exponential) Sample(src *random.Source) uint64 {
 		outcome := e.outcomes.pick(src.Uint64())
 		if outcome-1 < expSlots {
 			offset, u, sure := split(src.Uint64(), e.shift, e.slope)
-			if sure || accept(u, e.shift, src.Uint64(), exp(-float64(e.rate*float64(offset)))) {
+			if sure || !rejected(u, offset, e.shift, e.chord) && accept(u, e.shift, src.Uint64(), exp(-float64(e.rate*float64(offset)))) {
 				return passed + 1 + (outcome-1)<<(e.shift&63) + offset
 			}
 		} else if outcome == 0 && passed == 0 {

@@ -4,8 +4,8 @@ package dist
 const zetaApart = 64
 
 // zetaSum returns the sum of k^-theta over 1 <= k <= n: the first terms one by
-// one, the others by the formula of Euler and Maclaurin with two correction
-// terms. The next one is below theta^5·64^-6.
+// one, the others by the formula of Euler and Maclaurin up to the third
+// derivative. The next term is below 10^-12.
 func zetaSum(n, theta float64) float64 {
 	var sum float64
 	for k := 1.0; k <= min(n, zetaApart); k++ {
@@ -27,7 +27,9 @@ func zetaSum(n, theta float64) float64 {
 	// the next power.
 	low, high := pow(a, -theta), pow(n, -theta)
 	sum += float64((high - low) / 2)
-	return sum + float64(theta/12*(low/a-high/n))
+	sum += float64(theta / 12 * (low/a - high/n))
+	third := float64(theta * float64((theta+1)*(theta+2)) / 720)
+	return sum - float64(third*(low/(a*a*a)-high/float64(n*float64(n*n))))
 }
 
 // Share returns the probability of a rank.

@@ -21,6 +21,11 @@ func samplers(t testing.TB) []sampler {
 	if err != nil {
 		t.Fatal(err)
 	}
+	gray, err := NewGray(5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ages, great := mustAges(t, 10_000, 0.05), mustAges(t, 1<<58, 0.05)
 	zipf := mustZipf(t, 1_000_000, 0.99)
 	fold := mustFold(t, 1001)
 	scramble := mustScramble(t, 1_000_000, 1)
@@ -40,6 +45,10 @@ func samplers(t testing.TB) []sampler {
 		{"exponential 1", mustExponential(t, 1).Sample},
 		{"exponential 333.25", mustExponential(t, 333.25).Sample},
 		{"exponential 10^7", mustExponential(t, 1e7).Sample},
+		{"uniform", NewUniform(1e10).Sample},
+		{"gray", gray.Sample},
+		{"ages", func(s *random.Source) uint64 { return ages.Sample(s, 1+s.Below(100_000)) }},
+		{"great ages", func(s *random.Source) uint64 { return great.Sample(s, 1<<62) }},
 	}
 }
 
@@ -52,21 +61,25 @@ func TestSamplesStay(t *testing.T) {
 		first [5]uint64
 		sum   uint64
 	}{
-		"zipf 10^6 0.99":            {[5]uint64{31, 45576, 3, 1877, 835096}, 0xf68abd392be18477},
-		"zipf 10^6 0.99 below 10^5": {[5]uint64{30723, 94, 61329, 97, 114}, 0xfeaf65eb6f1da83a},
-		"zipf 10^6 0.5":             {[5]uint64{405136, 96580, 80262, 191335, 138096}, 0x2703495a16276eaa},
-		"zipf 10^6 1":               {[5]uint64{67, 222018, 1050, 6942, 14377}, 0xd9d94f3191230c7b},
-		"zipf 10^10 1.5":            {[5]uint64{298, 0, 220, 14, 29}, 0x2434e508fa3ab6b3},
-		"zipf 2^62 0.3":             {[5]uint64{15006057327056728, 2892653830006845023, 429687250982987678, 162803956871282225, 662961252439667499}, 0x3da16e9ecd3b855e},
+		"zipf 10^6 0.99": {[5]uint64{31, 45576, 3, 1877, 835096}, 0x60b0edcf5418e920},
+		"zipf 10^6 0.99 below 10^5": {[5]uint64{30723, 94, 61329, 97, 114}, 0x3fc41f11e6e170cc},
+		"zipf 10^6 0.5": {[5]uint64{405136, 96580, 80262, 191335, 138096}, 0x847965a949256c7f},
+		"zipf 10^6 1": {[5]uint64{67, 222018, 1050, 6942, 14377}, 0xd9fde91b9d87b227},
+		"zipf 10^10 1.5": {[5]uint64{298, 0, 220, 14, 29}, 0xeb4ee2370354f8ea},
+		"zipf 2^62 0.3": {[5]uint64{15006057327056728, 2892653830006845023, 429687250982987678, 162803956871282225, 662961252439667499}, 0x5295fa25788c5d0e},
 		"zipf 1 2":                  {[5]uint64{0, 0, 0, 0, 0}, 0xe3dbd3f783edc725},
-		"growing":                   {[5]uint64{93, 405, 12, 2082, 14494}, 0x3740bbe4b30da03d},
-		"ycsb":                      {[5]uint64{2490019628, 64, 9419314757, 8068, 5548396}, 0x5b3a357d91afd064},
+		"growing": {[5]uint64{93, 405, 12, 2082, 14494}, 0x75b5c5adf10b5f1f},
+		"ycsb": {[5]uint64{2490019628, 64, 9419314757, 8068, 5548396}, 0xb9e513a8ea23d580},
 		"fold":                      {[5]uint64{71, 968, 845, 690, 930}, 0x57bef2eb5d1ecf31},
 		"scramble":                  {[5]uint64{685898, 176133, 614029, 670396, 118201}, 0x638fd0860c3a0133},
 		"unscramble":                {[5]uint64{538456, 822222, 929979, 848611, 260456}, 0x9f8842537b54c24f},
 		"exponential 1":             {[5]uint64{0, 2, 1, 1, 1}, 0x4b578898ba165eed},
-		"exponential 333.25":        {[5]uint64{50, 249, 246, 128, 59}, 0xce8054ef329950f8},
-		"exponential 10^7":          {[5]uint64{6336710, 13926090, 5221831, 14723432, 8300049}, 0x5500ccadf1a71784},
+		"exponential 333.25": {[5]uint64{50, 249, 246, 128, 59}, 0x9715d4a97c8b16fa},
+		"uniform": {[5]uint64{6270820565, 6422557120, 1585216767, 5814212340, 3055138805}, 0x82a0b55b2e4bd655},
+		"gray": {[5]uint64{1, 195, 68, 6, 330}, 0x8d498ada1fc92882},
+		"ages": {[5]uint64{1346, 502, 1716, 95, 8}, 0xbd1502f89655b6f2},
+		"great ages": {[5]uint64{15735396532966316, 52484833832943618, 219094977347652149, 323929660202923465, 91963644694874128}, 0x51e7334b5c488e2},
+		"exponential 10^7": {[5]uint64{6336710, 13926090, 5221831, 14723432, 8300049}, 0xd2dc3bfd72734d},
 	}
 	stream := random.NewStream(1, "version")
 	for i, s := range samplers(t) {
