@@ -10,8 +10,9 @@ import (
 type maker struct {
 	run *phaseRun
 	workspace
-	at mark
-	k  uint64
+	// at is the mark in front of block k, end that behind the last one made.
+	at, end mark
+	k       uint64
 }
 
 func newMaker(s *phaseSource) *maker { return &maker{run: s.start(mark{}, 1)} }
@@ -24,7 +25,8 @@ func (m *maker) next() (*traces.Block, error) {
 	}
 	sum := m.run.sketch(&m.workspace, m.k)
 	m.run.begin(m.k, m.at)
-	if _, err := m.run.finish(&m.workspace, m.at); err != nil {
+	var err error
+	if m.end, err = m.run.finish(&m.workspace, m.at); err != nil {
 		return nil, err
 	}
 	m.at = m.at.after(sum)
@@ -51,4 +53,31 @@ func runOf(t testing.TB, spec *Spec) *phaseSource {
 	t.Helper()
 	g := mustGenerator(t, spec)
 	return g.phases[len(g.phases)-1]
+}
+
+// opsMade makes the operations of every phase, without a trace.
+func opsMade(t testing.TB, g *Generator) map[string][]traces.Op {
+	t.Helper()
+	out := map[string][]traces.Op{}
+	var begins mark
+	var op traces.Op
+	for i, s := range g.phases {
+		m := &maker{run: s.start(begins, 1), at: begins}
+		m.run.phase = i
+		for {
+			b, err := m.next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Len() == 0 {
+				break
+			}
+			for i := range b.Len() {
+				b.Op(i, &op)
+				out[s.name] = append(out[s.name], op)
+			}
+			begins = m.end
+		}
+	}
+	return out
 }
