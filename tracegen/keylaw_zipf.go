@@ -66,9 +66,7 @@ func (l *exactLaw) fill(c *choices) error {
 	}
 	ranks, keys := c.ranks[from:], c.keys[from:]
 	l.ranks.Fill(ranks, c.stream, c.first+uint64(from))
-	for j, rank := range ranks {
-		keys[j] = l.scramble.Map(rank)
-	}
+	l.scramble.MapAll(keys, ranks)
 	if c.victims == nil && len(c.seen) == 0 && c.visible >= l.ranks.N() {
 		return nil
 	}

@@ -62,7 +62,8 @@ func opsMade(t testing.TB, g *Generator) map[string][]traces.Op {
 	var begins mark
 	var op traces.Op
 	for i, s := range g.phases {
-		m := &maker{run: s.start(begins, 1), at: begins}
+		run := s.start(begins, 1)
+		m := &maker{run: run, at: run.begins}
 		m.run.phase = i
 		for {
 			b, err := m.next()

@@ -88,13 +88,15 @@ func (p *powerLaw) sample(src *random.Source) uint64 {
 // what sample draws there. Nearly all of them take one pass of the loop without
 // a branch that can't be foretold.
 func (p *powerLaw) fill(out []uint64, stream random.Stream, first, less uint64) {
+	// Copies, since what out may overlap is loaded again for each operation.
+	buckets, limit := p.buckets, p.limit
 	for j := range out {
 		word, second := stream.Words(first + uint64(j))
-		start, shift := bucketRange(p.buckets.pick(word))
+		start, shift := bucketRange(buckets.pick(word))
 		slope := p.slopes[start>>(shift&63)%perOctave] & ((start-singles)>>63 - 1)
 		offset, _, sure := split(second, shift, slope)
 		v := start + offset
-		if !sure || v >= p.limit {
+		if !sure || v >= limit {
 			src := stream.At(first + uint64(j))
 			v = p.sample(&src)
 		}

@@ -55,6 +55,38 @@ func (s *Scramble) Map(x uint64) uint64 {
 	}
 }
 
+// MapAll sets images[j] to the image of numbers[j], all of them below n.
+func (s *Scramble) MapAll(images, numbers []uint64) {
+	if s.n == 1 {
+		clear(images)
+		return
+	}
+	// Map with its loop unrolled, without a branch for the modulus.
+	a, h, n := s.a, s.h&63, s.n
+	k0, k1, k2, k3 := s.keys[0], s.keys[1], s.keys[2], s.keys[3]
+	mask, shift := uint64(1)<<h-1, (64-h)&63
+	for j, x := range numbers {
+		for {
+			left, right := x>>h, x&mask
+			left = addBelow(left, right^k0, a)
+			right ^= scrambleHash(left^k1) >> shift
+			left = addBelow(left, right^k2, a)
+			right ^= scrambleHash(left^k3) >> shift
+			if x = left<<h | right; x < n {
+				break
+			}
+		}
+		images[j] = x
+	}
+}
+
+// addBelow adds the hash of x to left, modulo a.
+func addBelow(left, x, a uint64) uint64 {
+	high, _ := bits.Mul64(scrambleHash(x), a)
+	sum, below := bits.Sub64(left+high, a, 0)
+	return sum + a&-below
+}
+
 // Inverse returns the number whose image is x, which must be below n.
 func (s *Scramble) Inverse(x uint64) uint64 {
 	for {

@@ -116,3 +116,21 @@ func TestNewScrambleRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestMapAllIsMap(t *testing.T) {
+	for _, n := range []uint64{1, 2, 3, 4, 5, 1000, 1 << 20, 1<<33 + 1, MaxItems} {
+		s := mustScramble(t, n, 5)
+		src := random.NewStream(1, "numbers").At(n)
+		numbers, images := make([]uint64, 2000), make([]uint64, 2000)
+		for j := range numbers {
+			numbers[j] = src.Below(n)
+		}
+		numbers[0], numbers[1] = 0, n-1
+		s.MapAll(images, numbers)
+		for j, x := range numbers {
+			if want := s.Map(x); images[j] != want {
+				t.Fatalf("of %d: %d becomes %d, want %d", n, x, images[j], want)
+			}
+		}
+	}
+}
