@@ -76,10 +76,9 @@ func (l *hotspotLaw) ranked() bool { return false }
 
 func (l *hotspotLaw) fill(c *choices) error {
 	for j := range c.keys {
-		word, second := c.stream.Words(c.first + uint64(j))
-		_, hot := bits.Sub64(word, l.hot, 0)
+		_, hot := bits.Sub64(c.stream.Word(c.first+uint64(j)), l.hot, 0)
 		side := &l.sides[hot&1]
-		high, low := bits.Mul64(second, side.n)
+		high, low := bits.Mul64(c.stream.Second(c.first+uint64(j)), side.n)
 		c.keys[j] = side.first + high
 		if low < side.n {
 			src := c.stream.At(c.first + uint64(j))

@@ -2,6 +2,8 @@ package dist
 
 import (
 	"math/bits"
+
+	"pianola/tracegen/random"
 )
 
 // alias draws outcomes 0..n-1 with given weights in constant time, by Walker's
@@ -87,4 +89,17 @@ func (t *alias) pick(word uint64) uint64 {
 	s := &t.slots[own]
 	_, below := bits.Sub64(word<<(t.log&63), s.threshold, 0)
 	return s.other ^ (own^s.other)&-below
+}
+
+// pickAll sets out[j] to the outcome of the first draw of index first+j of the
+// stream.
+func (t *alias) pickAll(out []uint64, stream random.Stream, first uint64) {
+	slots, log := t.slots, t.log&63
+	for j := range out {
+		word := stream.Word(first + uint64(j))
+		own := word >> ((64 - log) & 63)
+		s := &slots[own]
+		_, below := bits.Sub64(word<<log, s.threshold, 0)
+		out[j] = s.other ^ (own^s.other)&-below
+	}
 }

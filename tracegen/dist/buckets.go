@@ -25,7 +25,8 @@ func bucketOf(v uint64) uint64 {
 // bucketRange returns the first integer of a bucket and the logarithm of its
 // size.
 func bucketRange(bucket uint64) (first uint64, shift uint64) {
-	shift = max(bucket>>bucketsLog, 1) - 1
+	octave := bucket >> bucketsLog
+	shift = octave - (octave|-octave)>>63 // one less but for octave 0, without a branch
 	return (bucket - shift<<bucketsLog) << (shift & 63), shift
 }
 
@@ -88,15 +89,14 @@ func (p *powerLaw) sample(src *random.Source) uint64 {
 // what sample draws there. Nearly all of them take one pass of the loop without
 // a branch that can't be foretold.
 func (p *powerLaw) fill(out []uint64, stream random.Stream, first, less uint64) {
-	// Copies, since what out may overlap is loaded again for each operation.
-	buckets, limit := p.buckets, p.limit
-	for j := range out {
-		word, second := stream.Words(first + uint64(j))
-		start, shift := bucketRange(buckets.pick(word))
-		slope := p.slopes[start>>(shift&63)%perOctave] & ((start-singles)>>63 - 1)
-		offset, _, sure := split(second, shift, slope)
+	// Two loops, which leave more in registers than one.
+	p.buckets.pickAll(out, stream, first)
+	for j, bucket := range out {
+		start, shift := bucketRange(bucket)
+		slope := p.slopes[bucket%perOctave] & ((bucket-singles)>>63 - 1)
+		offset, _, sure := split(stream.Second(first+uint64(j)), shift, slope)
 		v := start + offset
-		if !sure || v >= limit {
+		if !sure || v >= p.limit {
 			src := stream.At(first + uint64(j))
 			v = p.sample(&src)
 		}

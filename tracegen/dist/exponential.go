@@ -94,12 +94,12 @@ func (e *Exponential) Sample(src *random.Source) uint64 {
 
 // Fill sets out[j] to the sample of index first+j of the stream.
 func (e *Exponential) Fill(out []uint64, stream random.Stream, first uint64) {
-	for j := range out {
-		word, second := stream.Words(first + uint64(j))
-		bucket := e.outcomes.pick(word) - 1
-		offset, _, sure := split(second, e.shift, e.slope)
-		v := 1 + bucket<<(e.shift&63) + offset
-		if !sure || bucket >= expSlots {
+	e.outcomes.pickAll(out, stream, first)
+	shift, slope := e.shift&63, e.slope
+	for j, outcome := range out {
+		offset, _, sure := split(stream.Second(first+uint64(j)), shift, slope)
+		v := 1 + (outcome-1)<<shift + offset
+		if !sure || outcome-1 >= expSlots {
 			src := stream.At(first + uint64(j))
 			v = e.Sample(&src)
 		}

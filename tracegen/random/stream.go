@@ -45,11 +45,8 @@ func (s Stream) At(i uint64) Source { return Source{s.key + i*stride} }
 // Word returns the first draw of index i.
 func (s Stream) Word(i uint64) uint64 { return payload.Mix(s.key + i*stride + golden) }
 
-// Words returns the first two draws of index i.
-func (s Stream) Words(i uint64) (first, second uint64) {
-	state := s.key + i*stride
-	return payload.Mix(state + golden), payload.Mix(state + goldenTwice)
-}
+// Second returns the second draw of index i.
+func (s Stream) Second(i uint64) uint64 { return payload.Mix(s.key + i*stride + goldenTwice) }
 
 // Behind returns the source of index i at draw number drawn.
 func (s Stream) Behind(i, drawn uint64) Source { return Source{s.key + i*stride + drawn*golden} }
