@@ -2,6 +2,7 @@ package tracegen
 
 import (
 	"fmt"
+	"math/bits"
 
 	"pianola/tracegen/random"
 	"pianola/traces"
@@ -13,7 +14,9 @@ import (
 type keyLaw interface {
 	// fill sets the record of each operation that chooses one. Of the other
 	// operations it may set it to anything.
-	fill(c *choices) error
+	fill(c *choices)
+	// reach is the number of records that the law can name.
+	reach() uint64
 	// ranked reports whether fill also sets ranks.
 	ranked() bool
 }
@@ -39,6 +42,8 @@ type choices struct {
 	// src is what a law draws from. It is here since what is passed to an
 	// interface is allocated.
 	src random.Source
+	// list is memory to use.
+	list []uint32
 }
 
 // limit returns the number of records that operation j sees, deleted or not.
@@ -76,38 +81,51 @@ func (c *choices) lives(j int, record uint64) bool {
 	return c.victims.position(record) >= c.deletes+uint64(c.deleted[j])
 }
 
-// living draws one of the records below reach that operation j may choose, each
-// equally often.
-func (c *choices) living(j int, src *random.Source, reach uint64) (uint64, error) {
-	n := min(c.limit(j), reach)
-	if c.victims == nil {
-		return src.Below(n), nil
+// checkLiving makes it an error that an operation has nothing to choose from.
+func (c *choices) checkLiving(reach uint64) error {
+	for j, kind := range c.kinds {
+		if n := min(c.limit(j), reach); chooses(kind) && n <= c.deletes+uint64(c.deleted[j]) {
+			return fmt.Errorf("operation %d finds no record to choose: %d of %d are deleted", c.first+uint64(j), c.deletes+uint64(c.deleted[j]), n)
+		}
 	}
-	gone := c.deletes + uint64(c.deleted[j])
-	if n <= gone {
-		return 0, fmt.Errorf("operation %d finds no record to choose: %d of %d are deleted", c.first+uint64(j), gone, n)
-	}
-	x := src.Below(n - gone)
-	if loaded := c.victims.records - gone; x >= loaded {
-		return c.victims.records + x - loaded, nil
-	}
-	return c.victims.record(gone + x), nil
+	return nil
 }
 
-// redrawMax bounds the draws for a record that an operation may choose; behind
-// them one is drawn uniformly. Laws draw directly from what is visible where
-// that is a small part of their range, so so many draws are missed only where
-// nearly everything is deleted.
-const redrawMax = 1 << 16
+// living draws one of the records below reach that operation j may choose, each
+// equally often.
+func (c *choices) living(j int, src *random.Source, reach uint64) uint64 {
+	n := min(c.limit(j), reach)
+	if c.victims == nil {
+		return src.Below(n)
+	}
+	gone := c.deletes + uint64(c.deleted[j])
+	x := src.Below(n - gone)
+	if loaded := c.victims.records - gone; x >= loaded {
+		return c.victims.records + x - loaded
+	}
+	return c.victims.record(gone + x)
+}
+
+const (
+	// redrawMax bounds the draws for a record that an operation may choose; behind
+	// them one is drawn uniformly. Laws draw directly from what is visible where
+	// that is a small part of their range.
+	redrawMax = 1 << 16
+	// redrawDeletedMax takes its place where there are deletes: nothing keeps them
+	// from taking all that a law draws.
+	redrawDeletedMax = 1 << 10
+	// redrawWords is how many words of an index lie between the beginnings of its
+	// draws. A draw of more is too rare to be felt.
+	redrawWords = 16
+)
 
 // drawer takes one draw of a law.
 type drawer interface {
 	// draw draws for an operation that sees n records; what it draws may be n or
 	// more.
 	draw(src *random.Source, n uint64) (rank, record uint64)
-	// rankOf returns a rank that stands for a record.
+	// rankOf returns a rank that stands for a record below reach.
 	rankOf(record uint64) uint64
-	// reach is the number of records that have a rank.
 	reach() uint64
 }
 
@@ -116,62 +134,100 @@ const everyRecord = 1<<64 - 1
 
 // settle draws again for the operations from from to to whose first draw is no
 // record that they may choose.
-func (c *choices) settle(law drawer, from, to int) error {
-	if c.victims == nil {
-		if len(c.seen) == 0 {
-			return c.settleBelow(law, from, to)
+func (c *choices) settle(law drawer, from, to int) {
+	list := extend(c.list, to-from)
+	c.list = list
+	n := 0
+	for ; from < to; from += 64 {
+		end := min(from+64, to)
+		if c.victims == nil && c.allVisible(from, end) {
+			continue
 		}
-		for j, more := range c.seen[from:to] {
-			if c.keys[from+j] >= c.visible+uint64(more) {
-				if err := c.redraw(law, from+j); err != nil {
-					return err
-				}
-			}
+		// The list takes every operation and keeps it only if the next one doesn't
+		// take its place: no branch has to foretell which one draws again.
+		for j := from; j < end; j++ {
+			list[n] = uint32(j)
+			n += c.unfit(j)
 		}
-		return nil
 	}
+	c.redraw(law, list[:n], 1)
+}
+
+// allVisible reports whether all operations from from to to have records below
+// their limits.
+func (c *choices) allVisible(from, to int) bool {
+	sum, keys := uint64(0), c.keys[from:to]
+	if len(c.seen) == 0 {
+		for _, record := range keys {
+			_, below := bits.Sub64(record, c.visible, 0)
+			sum += below
+		}
+	} else {
+		seen := c.seen[from:to]
+		for j, record := range keys {
+			_, below := bits.Sub64(record, c.visible+uint64(seen[j]), 0)
+			sum += below
+		}
+	}
+	return sum == uint64(len(keys))
+}
+
+// unfit is 1 if operation j has to draw again, else 0.
+func (c *choices) unfit(j int) int {
+	_, below := bits.Sub64(c.keys[j], c.limit(j), 0)
+	if c.victims != nil && below != 0 && !c.lives(j, c.keys[j]) {
+		below = 0
+	}
+	return int(1-below) & choosing[c.kinds[j]]
+}
+
+// choosing is 1 for the kinds that choose a record.
+var choosing = func() (out [traces.KindLimit]int) {
+	for k := range traces.KindLimit {
+		if k.Valid() && chooses(k) {
+			out[k] = 1
+		}
+	}
+	return out
+}()
+
+// drawAll draws for the operations from from to to by single draws.
+func (c *choices) drawAll(law drawer, from, to int) {
+	list := extend(c.list, to-from)[:0]
 	for j := from; j < to; j++ {
-		if c.keys[j] >= c.limit(j) || !c.lives(j, c.keys[j]) {
-			if err := c.redraw(law, j); err != nil {
-				return err
-			}
+		if chooses(c.kinds[j]) {
+			list = append(list, uint32(j))
 		}
 	}
-	return nil
+	c.list = list
+	c.redraw(law, list, 0)
 }
 
-// settleBelow is settle where every operation sees the same records.
-func (c *choices) settleBelow(law drawer, from, to int) error {
-	for j, record := range c.keys[from:to] {
-		if record >= c.visible {
-			if err := c.redraw(law, from+j); err != nil {
-				return err
-			}
-		}
+// redraw takes draw number draw and more of each operation of a list, which it
+// uses up, until all have a record that they may choose.
+func (c *choices) redraw(law drawer, list []uint32, draw uint64) {
+	most := uint64(redrawMax)
+	if c.victims != nil {
+		most = redrawDeletedMax
 	}
-	return nil
-}
-
-// redraw draws for operation j from the first draw of its index on.
-func (c *choices) redraw(law drawer, j int) error {
-	if !chooses(c.kinds[j]) {
-		return nil
-	}
-	c.src = c.stream.At(c.first + uint64(j))
-	n := c.limit(j)
-	for range redrawMax {
-		rank, record := law.draw(&c.src, n)
-		if record < n && c.lives(j, record) {
+	for ; len(list) > 0 && draw < most; draw++ {
+		n := 0
+		for _, at := range list {
+			j := int(at)
+			c.src = c.stream.Behind(c.first+uint64(j), draw*redrawWords)
+			rank, record := law.draw(&c.src, c.limit(j))
 			c.set(j, rank, record)
-			return nil
+			list[n] = at
+			n += c.unfit(j)
 		}
+		list = list[:n]
 	}
-	record, err := c.living(j, &c.src, law.reach())
-	if err != nil {
-		return err
+	for _, at := range list {
+		j := int(at)
+		c.src = c.stream.Behind(c.first+uint64(j), most*redrawWords)
+		record := c.living(j, &c.src, law.reach())
+		c.set(j, law.rankOf(record), record)
 	}
-	c.set(j, law.rankOf(record), record)
-	return nil
 }
 
 func (c *choices) set(j int, rank, record uint64) {

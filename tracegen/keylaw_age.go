@@ -16,7 +16,7 @@ type latestLaw struct{ ages *dist.Growing }
 
 func (l *latestLaw) ranked() bool { return false }
 
-func (l *latestLaw) fill(c *choices) error {
+func (l *latestLaw) fill(c *choices) {
 	for from := 0; from < len(c.keys); {
 		law := l.ages.Law(c.limit(from))
 		to := c.until(from, law.N())
@@ -31,10 +31,9 @@ func (l *latestLaw) fill(c *choices) error {
 		}
 		from = to
 	}
-	if c.victims == nil {
-		return nil
+	if c.victims != nil {
+		c.settle(l, 0, len(c.keys))
 	}
-	return c.settle(l, 0, len(c.keys))
 }
 
 func (l *latestLaw) draw(src *random.Source, n uint64) (rank, record uint64) {
@@ -62,15 +61,14 @@ func newExponentialLaw(records uint64, ops, data *big.Rat) (*exponentialLaw, err
 
 func (l *exponentialLaw) ranked() bool { return false }
 
-func (l *exponentialLaw) fill(c *choices) error {
+func (l *exponentialLaw) fill(c *choices) {
 	l.ages.Fill(c.keys, c.stream, c.first, c.visible, c.seen)
 	for j, age := range c.keys {
 		c.keys[j] = c.limit(j) - 1 - age
 	}
-	if c.victims == nil {
-		return nil
+	if c.victims != nil {
+		c.settle(l, 0, len(c.keys))
 	}
-	return c.settle(l, 0, len(c.keys))
 }
 
 func (l *exponentialLaw) draw(src *random.Source, n uint64) (rank, record uint64) {

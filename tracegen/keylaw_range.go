@@ -17,12 +17,11 @@ type uniformLaw struct{ records dist.Uniform }
 
 func (l *uniformLaw) ranked() bool { return false }
 
-func (l *uniformLaw) fill(c *choices) error {
+func (l *uniformLaw) fill(c *choices) {
 	l.records.Fill(c.keys, c.stream, c.first)
-	if c.victims == nil {
-		return nil
+	if c.victims != nil {
+		c.settle(l, 0, len(c.keys))
 	}
-	return c.settle(l, 0, len(c.keys))
 }
 
 func (l *uniformLaw) draw(src *random.Source, _ uint64) (rank, record uint64) {
@@ -74,7 +73,7 @@ func newHotspotLaw(records uint64, data, ops *big.Rat) (*hotspotLaw, error) {
 
 func (l *hotspotLaw) ranked() bool { return false }
 
-func (l *hotspotLaw) fill(c *choices) error {
+func (l *hotspotLaw) fill(c *choices) {
 	for j := range c.keys {
 		_, hot := bits.Sub64(c.stream.Word(c.first+uint64(j)), l.hot, 0)
 		side := &l.sides[hot&1]
@@ -85,10 +84,9 @@ func (l *hotspotLaw) fill(c *choices) error {
 			_, c.keys[j] = l.draw(&src, 0)
 		}
 	}
-	if c.victims == nil {
-		return nil
+	if c.victims != nil {
+		c.settle(l, 0, len(c.keys))
 	}
-	return c.settle(l, 0, len(c.keys))
 }
 
 func (l *hotspotLaw) draw(src *random.Source, _ uint64) (rank, record uint64) {
@@ -108,7 +106,7 @@ type sequentialLaw struct{ records uint64 }
 
 func (l *sequentialLaw) ranked() bool { return false }
 
-func (l *sequentialLaw) fill(c *choices) error {
+func (l *sequentialLaw) fill(c *choices) {
 	next := c.chosen % l.records
 	for j, kind := range c.kinds {
 		c.keys[j] = next
@@ -119,33 +117,30 @@ func (l *sequentialLaw) fill(c *choices) error {
 		}
 	}
 	if c.victims == nil {
-		return nil
+		return
 	}
 	for j, kind := range c.kinds {
 		if chooses(kind) && !c.lives(j, c.keys[j]) {
-			if err := l.skip(c, j); err != nil {
-				return err
-			}
+			l.skip(c, j)
 		}
 	}
-	return nil
 }
 
-// skip goes on from a record that is deleted, or behind redrawMax of them draws
+func (l *sequentialLaw) reach() uint64 { return everyRecord }
+
+// skip goes on from a record that is deleted, or behind redrawDeletedMax of them draws
 // one that is not.
-func (l *sequentialLaw) skip(c *choices, j int) error {
+func (l *sequentialLaw) skip(c *choices, j int) {
 	at := c.keys[j]
-	for range min(redrawMax, l.records) {
+	for range min(redrawDeletedMax, l.records) {
 		if at++; at == l.records {
 			at = 0
 		}
 		if c.lives(j, at) {
 			c.keys[j] = at
-			return nil
+			return
 		}
 	}
 	src := c.stream.At(c.first + uint64(j))
-	var err error
-	c.keys[j], err = c.living(j, &src, everyRecord)
-	return err
+	c.keys[j] = c.living(j, &src, everyRecord)
 }

@@ -54,23 +54,18 @@ func newExactLaw(records, expected uint64, theta float64, stream random.Stream) 
 
 func (l *exactLaw) ranked() bool { return true }
 
-func (l *exactLaw) fill(c *choices) error {
+func (l *exactLaw) fill(c *choices) {
 	from := 0
 	if l.direct != nil {
 		from = c.until(0, l.directBelow)
-		for j := range from {
-			if err := c.redraw(l, j); err != nil {
-				return err
-			}
-		}
+		c.drawAll(l, 0, from)
 	}
 	ranks, keys := c.ranks[from:], c.keys[from:]
 	l.ranks.Fill(ranks, c.stream, c.first+uint64(from))
 	l.scramble.MapAll(keys, ranks)
-	if c.victims == nil && len(c.seen) == 0 && c.visible >= l.ranks.N() {
-		return nil
+	if c.victims != nil || len(c.seen) > 0 || c.visible < l.ranks.N() {
+		c.settle(l, from, len(c.keys))
 	}
-	return c.settle(l, from, len(c.keys))
 }
 
 func (l *exactLaw) draw(src *random.Source, n uint64) (rank, record uint64) {
@@ -110,22 +105,18 @@ func newFoldedLaw(records, modulus uint64, ranks rankLaw) (*foldedLaw, error) {
 
 func (l *foldedLaw) ranked() bool { return true }
 
-func (l *foldedLaw) fill(c *choices) error {
+func (l *foldedLaw) fill(c *choices) {
 	from := 0
 	if l.direct != nil {
 		from = c.until(0, l.modulus/directShare)
-		for j := range from {
-			if err := c.redraw(l, j); err != nil {
-				return err
-			}
-		}
+		c.drawAll(l, 0, from)
 	}
 	ranks, keys := c.ranks[from:], c.keys[from:]
 	l.ranks.Fill(ranks, c.stream, c.first+uint64(from))
 	for j, rank := range ranks {
 		keys[j] = l.fold.Key(rank)
 	}
-	return c.settle(l, from, len(c.keys))
+	c.settle(l, from, len(c.keys))
 }
 
 func (l *foldedLaw) draw(src *random.Source, n uint64) (rank, record uint64) {

@@ -201,7 +201,7 @@ func (s *phaseRun) fillKeys(w *workspace, m mark) error {
 	*c = choices{
 		stream: s.keys, first: b.PhaseFirst, kinds: b.Kinds, keys: b.Keys,
 		visible: s.slice.records + s.begins.inserts + b.VisibleInserts, seen: w.seen,
-		deletes: m.deletes, deleted: w.deleted, victims: s.victims,
+		deletes: m.deletes, deleted: w.deleted, victims: s.victims, list: c.list,
 		chosen: b.PhaseFirst - (m.inserts - s.begins.inserts) - (m.deletes - s.begins.deletes),
 	}
 	if s.mix.chooses {
@@ -209,9 +209,12 @@ func (s *phaseRun) fillKeys(w *workspace, m mark) error {
 			w.ranks = extend(w.ranks, b.Len())
 			c.ranks = w.ranks
 		}
-		if err := s.law.fill(c); err != nil {
-			return err
+		if s.victims != nil {
+			if err := c.checkLiving(s.law.reach()); err != nil {
+				return err
+			}
 		}
+		s.law.fill(c)
 		s.slice.number(b.Keys)
 	}
 	if s.mix.inserts {

@@ -135,11 +135,11 @@ func TestZipfianScanLengths(t *testing.T) {
 			}
 			counts[min(uint64(op.ScanLength-c.least), uint64(len(counts))-1)]++
 		})
-		shares, before := make([]float64, len(counts)), 0.0
+		shares, before, below := make([]float64, len(counts)), 0.0, grayOf(float64(n))
 		for i := range shares {
 			next := 1.0
 			if i+1 < len(shares) {
-				next = grayOf(float64(i+1), float64(n))
+				next = below(float64(i + 1))
 			}
 			shares[i] = next - before
 			before = next
@@ -155,18 +155,20 @@ func TestZipfianScanLengths(t *testing.T) {
 	}
 }
 
-// grayOf is the share of the ranks below k when YCSB's formula draws from n.
-func grayOf(k, n float64) float64 {
+// grayOf returns the share of the ranks below k when YCSB's formula draws from n.
+func grayOf(n float64) func(k float64) float64 {
 	const theta = 0.99
 	zeta := zipfSum(n, theta)
-	switch {
-	case k >= n:
-		return 1
-	case k <= 1:
-		return k / zeta
-	}
 	eta := (1 - math.Pow(2/n, 1-theta)) / (1 - zipfSum(2, theta)/zeta)
-	return 1 - (1-math.Pow(k/n, 1-theta))/eta
+	return func(k float64) float64 {
+		switch {
+		case k >= n:
+			return 1
+		case k <= 1:
+			return k / zeta
+		}
+		return 1 - (1-math.Pow(k/n, 1-theta))/eta
+	}
 }
 
 // TestFields counts which fields are read and written: all, or each one alone

@@ -81,7 +81,7 @@ func TestVisibility(t *testing.T) {
 		{"1h", traces.Rate{Numerator: 1_000_000, Denominator: 1}, 1 << 24},
 	} {
 		for _, law := range laws {
-			properties := append(law, "insert.visibility="+c.visibility, "operationcount=140000", "insertproportion=0.1")
+			properties := append(law, "insert.visibility="+c.visibility, "operationcount=70000", "insertproportion=0.1")
 			spec := withRate(readySpec(t, "workloade", properties...), c.rate.Numerator, c.rate.Denominator)
 			name := fmt.Sprintf("%v at %v", properties, c.rate)
 			g := mustGenerator(t, spec)
@@ -89,7 +89,7 @@ func TestVisibility(t *testing.T) {
 				t.Errorf("%s: visible after %d operations, want %d", name, got, c.v)
 			}
 			chosen, inserted := checkVisibility(t, name, write(t, g), spec.Records, c.v)
-			if chosen < 120_000 || (inserted > 0) != (c.v < 140_000 && spec.KeyLaw != Uniform) {
+			if chosen < 60_000 || (inserted > 0) != (c.v < 70_000 && spec.KeyLaw != Uniform) {
 				t.Errorf("%s: %d of %d operations choose inserted keys", name, inserted, chosen)
 			}
 		}
