@@ -89,6 +89,7 @@ func TestKeyLaws(t *testing.T) {
 		{"latest", 0, []string{"insertproportion=0.05", "zipfian.theta=0.01"}},
 		{"zipfian", 1000, []string{exact}},
 		{"zipfian", 100_000, []string{exact, "recordcount=100000", "zipfian.theta=1"}},
+		{"zipfian", 1_000_000, []string{exact, "recordcount=1000000"}},
 		{"zipfian", 1000, []string{exact, "zipfian.theta=2"}},
 		{"zipfian", 1000, []string{exact, "zipfian.theta=0.01"}},
 		// 300,000 · 0.05/1.05 inserts are expected,
