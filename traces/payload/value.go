@@ -2,54 +2,15 @@ package payload
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/bits"
-	"strconv"
 	"strings"
 )
-
-// Fields is the scheme of a record's fields: their names and how the values
-// are built.
-type Fields struct {
-	// Field i is called Prefix followed by i in decimal, 0 <= i < Count.
-	Count  int
-	Prefix string
-	Length Length
-}
-
-// Name returns the name of field i.
-func (f *Fields) Name(i int) string { return f.Prefix + strconv.Itoa(i) }
-
-// Length is the law of the value lengths. So far every value has the same one.
-type Length struct {
-	// Bytes of each value.
-	Constant int
-}
-
-// String returns the law as trace headers hold it: "constant 100".
-func (l Length) String() string { return "constant " + strconv.Itoa(l.Constant) }
-
-// ParseLength is the inverse of Length.String: it takes what that gives and
-// nothing else, so that one law has one text.
-func ParseLength(s string) (Length, error) {
-	_, arg, _ := strings.Cut(s, " ")
-	n, err := strconv.Atoi(arg)
-	if l := (Length{Constant: n}); err == nil && n >= 0 && n <= MaxValueBytes && l.String() == s {
-		return l, nil
-	}
-	return Length{}, fmt.Errorf("unknown law of value lengths %q", s)
-}
-
-// Max returns the greatest length in bytes that the law gives.
-func (l Length) Max() int { return l.Constant }
 
 const (
 	// MaxValueBytes bounds the length of one value.
 	MaxValueBytes = 1 << 28
 	// MaxFields bounds the number of fields of a record.
 	MaxFields = 1 << 15
-	// Printable names the way values are built, with its version: see Append.
-	Printable = "printable/1"
 	// VersionBytes is what a version takes at the head of a value: 12
 	// hexadecimal digits and a colon.
 	VersionBytes = 13
@@ -61,23 +22,18 @@ const (
 
 const hexDigits = "0123456789abcdef"
 
-// Append appends the value of one field to dst: f.Length bytes of printable
-// ASCII that depend on seed, key number, field index and version, and on
-// nothing else. Values of MinVersioned bytes and more begin with the version
-// as 12 hexadecimal digits and a colon. The other bytes come from a counter:
-// byte j of the rest is '0' plus the low six bits of byte j mod 8 of
-// Mix(state + (1 + j/8)·golden ratio), with state = Mix(Mix(Mix(seed) ^ key) ^
-// (version << 16 ^ field)).
-func (f *Fields) Append(dst []byte, seed, key uint64, field int, version uint64) []byte {
-	n := f.Length.Constant
-	if n >= MinVersioned {
-		for shift := 44; shift >= 0; shift -= 4 {
-			dst = append(dst, hexDigits[version>>shift&15])
-		}
-		dst = append(dst, ':')
-		n -= VersionBytes
+// appendVersion appends the head of a value that carries its version.
+func appendVersion(dst []byte, version uint64) []byte {
+	for shift := 44; shift >= 0; shift -= 4 {
+		dst = append(dst, hexDigits[version>>shift&15])
 	}
-	state := Mix(Mix(Mix(seed)^key) ^ (version<<16 ^ uint64(field)))
+	return append(dst, ':')
+}
+
+// appendPrintable appends n bytes of the stream that begins at state: byte j is
+// '0' plus the low six bits of byte j mod 8 of Mix(state + (1 + j/8)·golden
+// ratio).
+func appendPrintable(dst []byte, state uint64, n int) []byte {
 	for n >= 8 {
 		state += golden
 		dst = binary.LittleEndian.AppendUint64(dst, printable(Mix(state)))
@@ -94,7 +50,9 @@ func (f *Fields) Append(dst []byte, seed, key uint64, field int, version uint64)
 }
 
 // Version reads the version at the head of a value. It reports false if the
-// value is too short to carry one or does not begin with one.
+// value is too short to carry one or does not begin with one. Where a scheme of
+// fields is at hand its Version is better: values of YCSB's carry none, but may
+// look as if they did.
 func Version(value []byte) (uint64, bool) {
 	if len(value) < MinVersioned || value[VersionBytes-1] != ':' {
 		return 0, false
