@@ -12,9 +12,6 @@ import (
 	"pianola/traces/payload"
 )
 
-// valueScheme is the only way of building values so far.
-const valueScheme = payload.Printable
-
 // encodeHeader returns h as the field `header` of a Trace.
 func encodeHeader(h *Header) ([]byte, error) {
 	order := tracev1.KeyOrder_KEY_ORDER_HASHED
@@ -30,7 +27,7 @@ func encodeHeader(h *Header) ([]byte, error) {
 		TickNs:        uint64(h.Tick),
 		Keys:          &tracev1.KeyScheme{Prefix: h.Keys.Prefix, ZeroPadding: uint32(h.Keys.Padding), Order: order},
 		Fields: &tracev1.FieldScheme{
-			Count: uint32(h.Fields.Count), NamePrefix: h.Fields.Prefix, Length: h.Fields.Length.String(), Values: valueScheme,
+			Count: uint32(h.Fields.Count), NamePrefix: h.Fields.Prefix, Length: h.Fields.Length.String(), Values: h.Fields.Values.String(),
 		},
 		Table:       h.Table,
 		FirstKey:    h.FirstKey,
@@ -130,9 +127,6 @@ func decodeSchemes(msg *tracev1.Header, h *Header) error {
 	default:
 		return broken(invHeader, "unknown key order %d", keys.GetOrder())
 	}
-	if fields.GetValues() != valueScheme {
-		return broken(invHeader, "unknown way of building values %q", fields.GetValues())
-	}
 	length, err := payload.ParseLength(fields.GetLength())
 	if err != nil {
 		return broken(invHeader, "%v", err)
@@ -141,7 +135,11 @@ func decodeSchemes(msg *tracev1.Header, h *Header) error {
 		return broken(invHeader, "zero padding of %d digits, %d fields", keys.GetZeroPadding(), fields.GetCount())
 	}
 	h.Keys.Prefix, h.Keys.Padding = keys.GetPrefix(), int(keys.GetZeroPadding())
-	h.Fields = payload.Fields{Count: int(fields.GetCount()), Prefix: fields.GetNamePrefix(), Length: length}
+	values, err := payload.ParseValues(fields.GetValues(), h.Keys)
+	if err != nil {
+		return broken(invHeader, "%v", err)
+	}
+	h.Fields = payload.Fields{Count: int(fields.GetCount()), Prefix: fields.GetNamePrefix(), Length: length, Values: values}
 	return nil
 }
 
@@ -154,16 +152,15 @@ func (h *Header) check() error {
 		return broken(invHeader, "zero padding of %d digits", h.Keys.Padding)
 	case h.Keys.Order > payload.Ordered:
 		return broken(invHeader, "unknown key order %d", h.Keys.Order)
-	case h.Fields.Count < 1 || h.Fields.Count > payload.MaxFields:
-		return broken(invHeader, "%d fields", h.Fields.Count)
-	case h.Fields.Length.Constant < 0 || h.Fields.Length.Constant > payload.MaxValueBytes:
-		return broken(invHeader, "values of %d bytes", h.Fields.Length.Constant)
 	case len(h.Phases) == 0 || len(h.Phases) > phasesMax:
 		return broken(invHeader, "%d phases", len(h.Phases))
 	case len(h.Hints) > hintsMax:
 		return broken(invHeader, "%d hints", len(h.Hints))
 	case h.FirstKey > keyMax || h.Records > keyMax-h.FirstKey:
 		return broken(invHeader, "%d records from key number %d on", h.Records, h.FirstKey)
+	}
+	if err := h.Fields.Check(&h.Keys); err != nil {
+		return broken(invHeader, "%v", err)
 	}
 	seen := map[string]bool{}
 	for i := range h.Phases {

@@ -141,7 +141,7 @@ func (h *Header) DigestHeader() []Hint {
 		{"fields.count", strconv.Itoa(h.Fields.Count)},
 		{"fields.prefix", h.Fields.Prefix},
 		{"fields.length", h.Fields.Length.String()},
-		{"fields.values", valueScheme},
+		{"fields.values", h.Fields.Values.String()},
 		{"table", h.Table},
 		{"phases", strings.Join(names, ",")},
 		{"tick", decimal(uint64(h.Tick))},

@@ -67,6 +67,9 @@ type dumper struct {
 	phase int
 	key   []byte
 	buf   []byte
+	// loadOps is the number of operations of phase load.
+	loadOps uint64
+	lengths []int
 }
 
 var escaper = strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\r", "\\r", "\n", "\\n")
@@ -146,7 +149,8 @@ type opJSON struct {
 	Fields string  `json:"fields,omitempty"`
 	Read   string  `json:"read,omitempty"`
 	Len    uint32  `json:"len,omitempty"`
-	Bytes  int     `json:"bytes,omitempty"`
+	// Bytes is a number where all values have one length, else a list.
+	Bytes any `json:"bytes,omitempty"`
 }
 
 func (d *dumper) op(op *Op) error {
@@ -154,6 +158,9 @@ func (d *dumper) op(op *Op) error {
 		return err
 	}
 	p := &d.h.Phases[op.Phase]
+	if p.Name == LoadPhase {
+		d.loadOps = op.Index + 1
+	}
 	d.key = d.h.Keys.Append(d.key[:0], op.Key)
 	if d.enc != nil {
 		return d.opObject(op, p)
@@ -182,7 +189,13 @@ func (d *dumper) op(op *Op) error {
 		b = strconv.AppendUint(append(b, "\tlen="...), uint64(op.ScanLength), 10)
 	}
 	if op.Kind.Writes() {
-		b = strconv.AppendInt(append(b, "\tbytes="...), int64(d.h.Fields.Length.Constant), 10)
+		b = append(b, "\tbytes="...)
+		for i, n := range d.valueBytes(op) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, int64(n), 10)
+		}
 	}
 	d.buf = append(b, '\n')
 	_, err := d.out.Write(d.buf)
@@ -196,7 +209,12 @@ func (d *dumper) opObject(op *Op, p *Phase) error {
 	}
 	switch {
 	case op.Kind.Writes():
-		line.Fields, line.Bytes = d.fields(op.Written), d.h.Fields.Length.Constant
+		line.Fields = d.fields(op.Written)
+		if n := d.valueBytes(op); d.constant() {
+			line.Bytes = n[0]
+		} else {
+			line.Bytes = n
+		}
 	case op.Kind.Reads():
 		line.Fields = d.fields(op.Read)
 	}
@@ -204,6 +222,35 @@ func (d *dumper) opObject(op *Op, p *Phase) error {
 		line.Read = d.fields(op.Read)
 	}
 	return d.enc.Encode(line)
+}
+
+// constant reports whether all values have one length.
+func (d *dumper) constant() bool { return d.h.Fields.Length.Min() == d.h.Fields.Length.Max() }
+
+// valueBytes returns the length of each value that op writes, in the order of
+// fields, or the one length that all have.
+func (d *dumper) valueBytes(op *Op) []int {
+	fields := &d.h.Fields
+	d.lengths = d.lengths[:0]
+	if d.constant() {
+		return append(d.lengths, fields.Length.Max())
+	}
+	first, limit := 0, fields.Count
+	if i, one := op.Written.Index(); one {
+		first, limit = i, i+1
+	}
+	for i := first; i < limit; i++ {
+		d.lengths = append(d.lengths, fields.ValueBytes(d.h.Seed, op.Key, i, d.version(op)))
+	}
+	return d.lengths
+}
+
+// version returns the version of the values that op writes.
+func (d *dumper) version(op *Op) uint64 {
+	if d.h.Phases[op.Phase].Name == LoadPhase {
+		return 0
+	}
+	return 1 + op.Index - d.loadOps
 }
 
 // due returns the due time in ns, false if the phase is unpaced.

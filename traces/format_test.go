@@ -166,6 +166,31 @@ func TestTheValuesOfTheFormatAreTrue(t *testing.T) {
 	}
 }
 
+func TestTheValueLawsOfTheFormatAreTrue(t *testing.T) {
+	keys := payload.Keys{Prefix: "user", Padding: 1, Order: payload.Ordered}
+	for line := range strings.Lines(example(t, "value laws")) {
+		length, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ", ")
+		values, rest, _ := strings.Cut(rest, ", ")
+		var seed, key, version uint64
+		var field, bytes int
+		var want string
+		if _, err := fmt.Sscan(rest, &seed, &key, &field, &version, &bytes, &want); err != nil {
+			t.Fatal(err)
+		}
+		f := payload.Fields{Count: 10, Prefix: "field"}
+		var err error
+		if f.Length, err = payload.ParseLength(length); err != nil {
+			t.Fatal(err)
+		}
+		if f.Values, err = payload.ParseValues(values, keys); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(f.Append(nil, seed, key, field, version)); got != want || len(got) != bytes {
+			t.Errorf("%s, %s, %d %d %d %d %d %s", length, values, seed, key, field, version, len(got), got)
+		}
+	}
+}
+
 // Errors cite numbers; a number that is not explained, or an explanation that
 // nothing cites, is a fault.
 func TestEveryInvariantThatAnErrorCitesIsInTheFormat(t *testing.T) {
@@ -228,7 +253,7 @@ func TestLimitsAreThoseOfTheFormat(t *testing.T) {
 		"headerBytesMax": headerBytesMax, "blockBytesMax": blockBytesMax, "footerShareMax": footerShareMax, "framesMax": framesMax,
 		"phasesMax": phasesMax, "hintsMax": hintsMax, "visibilityMax": visibilityMax, "BlockOps": BlockOps, "dueNsMax": dueNsMax,
 		"keyMax": keyMax, "scanLengthMax": scanLengthMax, "MaxPadding": payload.MaxPadding, "MaxFields": payload.MaxFields,
-		"MaxValueBytes": payload.MaxValueBytes, "MaxVersion": payload.MaxVersion,
+		"MaxValueBytes": payload.MaxValueBytes, "MaxVersion": payload.MaxVersion, "MaxBuckets": payload.MaxBuckets,
 	}
 	_, section, _ := strings.Cut(formatText(t), "## 10. Limits")
 	got := map[string]uint64{}

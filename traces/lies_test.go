@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	tracev1 "pianola/proto/trace/v1"
+	"pianola/traces/payload"
 )
 
 // Each of these has every checksum, offset and size right.
@@ -281,7 +283,11 @@ func TestHeadersThatNoWriterWrites(t *testing.T) {
 		"too many fields":        func(h *tracev1.Header) { h.Fields.Count = 1<<15 + 1 },
 		"unknown values":         func(h *tracev1.Header) { h.Fields.Values = "printable/2" },
 		"endless values":         func(h *tracev1.Header) { h.Fields.Length = "constant 268435457" },
-		"an unknown length law":  func(h *tracev1.Header) { h.Fields.Length = "uniform 1 100" },
+		"an unknown length law":  func(h *tracev1.Header) { h.Fields.Length = "normal 1 100" },
+		"a length law backwards": func(h *tracev1.Header) { h.Fields.Length = "uniform 100 1" },
+		"endless buckets":        func(h *tracev1.Header) { h.Fields.Length = "histogram 1" + strings.Repeat(" 1", payload.MaxBuckets+1) },
+		"integrity of lengths":   func(h *tracev1.Header) { h.Fields.Length, h.Fields.Values = "uniform 1 100", "ycsb-integrity/1" },
+		"too much saved":         func(h *tracev1.Header) { h.Fields.Values = "compressible/1 0.99" },
 		"a length twice spelt":   func(h *tracev1.Header) { h.Fields.Length = "constant 010" },
 		"records beyond 63 bits": func(h *tracev1.Header) { h.FirstKey, h.RecordCount = 1, math.MaxInt64 },
 		"wrapping records":       func(h *tracev1.Header) { h.FirstKey, h.RecordCount = 1<<62, math.MaxUint64-1<<61 },

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -373,6 +374,53 @@ func TestDump(t *testing.T) {
 	} {
 		if !strings.Contains(asJSON, line) {
 			t.Errorf("JSON dump lacks %s:\n%s", line, asJSON)
+		}
+	}
+}
+
+// Where lengths vary, a dump lists that of each value written.
+func TestDumpOfVaryingLengths(t *testing.T) {
+	h := tracetest.Header(tracetest.Load(), tracetest.Run(1000))
+	h.Records, h.Tick, h.Fields.Count = 1, 1000, 3
+	var err error
+	if h.Fields.Length, err = payload.UniformLength(0, 1000); err != nil {
+		t.Fatal(err)
+	}
+	ops := []traces.Op{
+		{Kind: traces.Insert},
+		{Phase: 1, Kind: traces.Update, Due: 1, Written: traces.OneField(2)},
+		{Phase: 1, Kind: traces.Update, Due: 2, Written: traces.OneField(2)},
+	}
+	length := func(field int, version uint64) int {
+		return len(h.Fields.Append(nil, h.Seed, 0, field, version))
+	}
+	for asJSON, want := range map[bool][]string{
+		false: {
+			fmt.Sprintf("fields=all\tbytes=%d,%d,%d\n", length(0, 0), length(1, 0), length(2, 0)),
+			fmt.Sprintf("fields=field2\tbytes=%d\n", length(2, 1)),
+			fmt.Sprintf("fields=field2\tbytes=%d\n", length(2, 2)),
+		},
+		true: {
+			fmt.Sprintf(`"fields":"all","bytes":[%d,%d,%d]}`, length(0, 0), length(1, 0), length(2, 0)),
+			fmt.Sprintf(`"fields":"field2","bytes":[%d]}`, length(2, 1)),
+			fmt.Sprintf(`"fields":"field2","bytes":[%d]}`, length(2, 2)),
+		},
+	} {
+		r, err := traces.NewReader(bytes.NewReader(tracetest.Write(t, h, ops, 100)), "stream")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Header().Fields.Length.String(); got != "uniform 0 1000" {
+			t.Errorf("the law became %q", got)
+		}
+		var out bytes.Buffer
+		if err := traces.Dump(&out, r, asJSON); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range want {
+			if !strings.Contains(out.String(), line) {
+				t.Errorf("dump lacks %q:\n%s", line, out.String())
+			}
 		}
 	}
 }

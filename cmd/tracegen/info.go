@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pianola/traces"
+	"pianola/traces/payload"
 )
 
 func infoCommand() *cli.Command {
@@ -97,13 +98,20 @@ func fieldNames(h *traces.Header) string {
 }
 
 // valueBytes says how large the values of all records are, unless no 64 bits
-// hold that.
+// hold that, and how they are built if not as they are without a word.
 func valueBytes(h *traces.Header) string {
-	over, bytes := bits.Mul64(h.Records, uint64(h.Fields.Count)*uint64(h.Fields.Length.Max()))
-	if over > 0 {
-		return ""
+	text := ""
+	if over, bytes := bits.Mul64(h.Records, uint64(h.Fields.Count)*uint64(h.Fields.Length.Max())); over == 0 {
+		most := ""
+		if h.Fields.Length.Min() < h.Fields.Length.Max() {
+			most = "at most "
+		}
+		text = fmt.Sprintf(": %s%d bytes of values", most, bytes)
 	}
-	return fmt.Sprintf(": %d bytes of values", bytes)
+	if h.Fields.Values.Scheme != payload.Printable {
+		text += ", " + h.Fields.Values.String()
+	}
+	return text
 }
 
 func phaseInfo(l *lines, p *traces.Phase, t *traces.PhaseTotal, keys [2]uint64, tick time.Duration) {

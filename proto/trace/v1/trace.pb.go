@@ -420,9 +420,13 @@ type FieldScheme struct {
 	// Field i is called name_prefix followed by i in decimal, 0 <= i < count.
 	Count      uint32 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
 	NamePrefix string `protobuf:"bytes,2,opt,name=name_prefix,json=namePrefix,proto3" json:"name_prefix,omitempty"`
-	// Law of the value lengths in bytes: "constant 100".
+	// Law of the value lengths in bytes: "constant 100", "uniform 1 100",
+	// "zipfian 1 100", or "histogram 10 5 3 2" with the size of a bucket and the
+	// weights of the buckets.
 	Length string `protobuf:"bytes,3,opt,name=length,proto3" json:"length,omitempty"`
-	// How values are built from seed, key, field and version: "printable/1".
+	// How values are built from seed, key, field and version: "printable/1",
+	// "compressible/1 0.5" with the share that a compressor saves, or
+	// "ycsb-integrity/1".
 	Values        string `protobuf:"bytes,4,opt,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
