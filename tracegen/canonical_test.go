@@ -74,12 +74,14 @@ func randomSpec(r *rand.Rand) *Spec {
 	s := &Spec{
 		Table:   "t" + randomText(r),
 		Keys:    payload.Keys{Prefix: randomText(r), Padding: 1 + r.IntN(payload.MaxPadding), Order: payload.Order(r.IntN(2))},
-		Fields:  payload.Fields{Count: 1 + r.IntN(payload.MaxFields), Prefix: randomText(r), Length: payload.Length{Constant: r.IntN(payload.MaxValueBytes + 1)}},
+		Fields:  payload.Fields{Count: 1 + r.IntN(payload.MaxFields), Prefix: randomText(r)},
 		Records: 1 + r.Uint64N(1<<r.IntN(60)), Ops: 1 + r.Uint64N(1<<r.IntN(40)),
 		Rate: randomRate(r), RateStated: true, Arrivals: Constant,
-		KeyLaw: Uniform, Theta: defaultTheta, ScanMin: defaultScanMin, ScanMax: defaultScanMax,
+		KeyLaw: Uniform, Theta: defaultTheta, ScanLaw: ScanUniform, ScanMin: defaultScanMin, ScanMax: defaultScanMax,
+		HotData: big.NewRat(2, 10), HotOps: big.NewRat(8, 10), NewestOps: big.NewRat(95, 100), NewestData: big.NewRat(8571428571, 1e10),
 		ReadAllFields: true, Visibility: defaultVisibility, Seed: 1,
 	}
+	randomValues(r, s)
 	if r.IntN(2) == 0 {
 		s.Arrivals = Poisson
 	}
@@ -97,17 +99,62 @@ func randomSpec(r *rand.Rand) *Spec {
 			s.Weights[p.kind] = big.NewRat(r.Int64N(1e9), 1e9)
 		}
 	}
+	switch r.IntN(3) {
+	case 0:
+		s.WarmupOps = 1 + r.Uint64N(1<<30)
+	case 1:
+		s.WarmupDuration = time.Duration(1 + r.Int64N(int64(time.Hour)))
+	}
 	s.Weights[proportions[r.IntN(len(proportions))].kind] = big.NewRat(1+r.Int64N(1e9), 1e9)
 	randomLaws(r, s)
+	if r.IntN(2) == 0 {
+		s.FirstKey = 1 + r.Uint64N(1<<60)
+	}
+	s.InsertFrom = s.FirstKey + s.Records
+	if s.picks(traces.Insert) && r.IntN(2) == 0 {
+		s.InsertFrom += r.Uint64N(1 << 60)
+	}
 	return s
+}
+
+// randomValues sets a law of lengths and a way of building values.
+func randomValues(r *rand.Rand, s *Spec) {
+	least := r.IntN(1000)
+	var err error
+	switch l := &s.Fields.Length; r.IntN(4) {
+	case 0:
+		*l = payload.Length{Constant: r.IntN(payload.MaxValueBytes + 1)}
+	case 1:
+		*l, err = payload.UniformLength(least, least+1+r.IntN(payload.MaxValueBytes-1000))
+	case 2:
+		*l, err = payload.ZipfianLength(least, least+1+r.IntN(payload.MaxValueBytes-1000))
+	case 3:
+		*l, err = payload.HistogramLength(1+least, []uint64{1 + r.Uint64N(9), 0, r.Uint64() >> 2, 1})
+	}
+	if err != nil {
+		panic(err)
+	}
+	switch v := &s.Fields.Values; r.IntN(3) {
+	case 0:
+		*v = payload.Values{Scheme: payload.Compressible, Saving: payload.MinSaving + r.IntN(payload.MaxSaving-payload.MinSaving+1)}
+	case 1:
+		s.Fields.Length = payload.Length{Constant: least}
+		s.Fields.Prefix, s.Keys.Prefix = "f", "k"
+		*v = payload.Values{Scheme: payload.YCSBIntegrity, Keys: s.Keys}
+	}
 }
 
 // randomLaws sets what has an effect under the spec's mix.
 func randomLaws(r *rand.Rand, s *Spec) {
 	if s.picksKeys() {
-		s.KeyLaw = []KeyLaw{Uniform, ZipfianYCSB, ZipfianExact, Latest}[r.IntN(4)]
-		if s.KeyLaw != Uniform {
+		s.KeyLaw = []KeyLaw{Uniform, ZipfianYCSB, ZipfianExact, Latest, Hotspot, Sequential, Exponential}[r.IntN(7)]
+		switch s.KeyLaw {
+		case ZipfianYCSB, ZipfianExact, Latest:
 			s.Theta = float64(1+r.IntN(2_000_000)) / 1e6
+		case Hotspot:
+			s.HotData, s.HotOps = big.NewRat(r.Int64N(1001), 1000), big.NewRat(r.Int64N(1e9), 1e9)
+		case Exponential:
+			s.NewestOps, s.NewestData = big.NewRat(1+r.Int64N(999_999), 1e6), big.NewRat(1+r.Int64N(1e11), 1e9)
 		}
 		if s.picks(traces.Insert) {
 			s.Visibility = time.Duration(r.Int64N(int64(time.Minute)))
@@ -116,6 +163,9 @@ func randomLaws(r *rand.Rand, s *Spec) {
 	if s.picks(traces.Scan) {
 		s.ScanMin = 1 + r.Uint32N(1000)
 		s.ScanMax = s.ScanMin + r.Uint32N(1000)
+		if r.IntN(2) == 0 {
+			s.ScanLaw = ScanZipfian
+		}
 	}
 	if s.picks(traces.Read, traces.Scan, traces.ReadModifyWrite) {
 		s.ReadAllFields = r.IntN(2) == 0

@@ -31,7 +31,7 @@ func TestEveryDefaultIsAcceptedAndChangesNothing(t *testing.T) {
 		}
 		value := k.fallback
 		switch k.name {
-		case "insertcount":
+		case "insertcount", "insert.from":
 			value = "1000"
 		case "target":
 			value = "1000"

@@ -20,6 +20,10 @@ type Input struct {
 	// sources, and later ones over earlier ones.
 	Overrides []string
 	Flags     Flags
+	// ReadFile returns the content of a file that a property names. source is
+	// the Name of the Source that holds the property, or "-p". If ReadFile is nil,
+	// naming a file is an error.
+	ReadFile func(source, name string) ([]byte, error)
 }
 
 // Source is the text of a spec and the name that messages call it by.
@@ -52,6 +56,8 @@ func Parse(in Input) (*Spec, []Note, error) {
 		flags:   map[string]givenProperty{},
 		settled: map[string]givenProperty{},
 		faulty:  map[string]bool{},
+
+		readFile: in.ReadFile,
 	}
 	r.takeSources(in.Sources)
 	r.takeOverrides(in.Overrides, len(in.Sources))
@@ -98,6 +104,8 @@ type specReader struct {
 	errs   []orderedError
 	notes  []orderedNote
 	hints  []traces.Hint
+
+	readFile func(source, name string) ([]byte, error)
 }
 
 type orderedError struct {

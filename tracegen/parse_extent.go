@@ -26,15 +26,7 @@ var defaultRate = traces.Rate{Numerator: 1000, Denominator: 1}
 
 // extent reads how much is generated and how fast.
 func (r *specReader) extent(s *Spec) {
-	records, at, ok := settle(r, "recordcount", r.records, r.records)
-	if ok && records == 0 {
-		reason := "a trace needs records"
-		if !at.isGiven() {
-			reason = "not given, " + reason
-		}
-		r.failWith(at, reason, "give recordcount=N or --records N")
-	}
-	s.Records = records
+	r.slice(s)
 
 	ops, at, ok1 := settle(r, "operationcount", r.ops, r.ops)
 	duration, until, ok2 := settle(r, "maxexecutiontime", r.seconds, r.positiveSpan)
@@ -145,30 +137,53 @@ const defaultVisibility = 100 * time.Millisecond
 
 // limits refuses what no 64-bit number can hold.
 func (r *specReader) limits(s *Spec) {
+	r.noteHotspot(s)
 	if r.sound("recordcount", "load.rate") && s.LoadRate.Numerator > 0 && tooLong(lengthOf(s.Records, s.LoadRate)) {
 		r.fail(r.get("load.rate"), "phase load would last longer than %s", maxPhaseText)
 	}
 	if !r.sound("operationcount", "maxexecutiontime", "target", "arrivals") {
 		return
 	}
-	count := new(big.Int).SetUint64(s.Ops)
-	if s.Duration > 0 {
-		inTime := countIn(s.Duration, s.Rate)
-		if s.Arrivals == Poisson {
-			inTime.Add(inTime, big.NewInt(poissonSpread))
-		}
-		if s.Ops == 0 || inTime.Cmp(count) < 0 {
-			count = inTime
-		}
-	}
+	count := mostOps(s, s.Ops, s.Duration)
+	warm := mostOps(s, s.WarmupOps, s.WarmupDuration)
+	all := new(big.Int).Add(count, warm)
 	switch {
 	case s.Duration == 0 && tooLong(lengthOf(s.Ops, s.Rate)):
 		r.fail(r.blame("target", "operationcount"), "phase run would last longer than %s", maxPhaseText)
 	case count.Cmp(big.NewInt(maxOps)) > 0:
 		r.fail(r.blame("maxexecutiontime"), "phase run would have more than %d operations", uint64(maxOps))
-	case r.sound("recordcount", mixName) && keysOf(s, count).Cmp(big.NewInt(maxKeys)) >= 0:
-		r.fail(r.blame("recordcount"), "records and inserts together could be 2^62 keys or more")
+	case r.sound("warmup", "warmuptime") && tooLong(lengthOf(s.WarmupOps, s.Rate)):
+		r.fail(r.get("warmup"), "phase warmup would last longer than %s", maxPhaseText)
+	case r.sound("warmup", "warmuptime") && all.Cmp(big.NewInt(maxOps)) > 0:
+		g := r.get("warmup")
+		if !g.isGiven() {
+			g = r.get("warmuptime")
+		}
+		r.fail(g, "phases warmup and run would have more than %d operations together", uint64(maxOps))
+	case r.sound("recordcount", "insert.from", mixName) && keysOf(s, all).Cmp(big.NewInt(maxKeys)) >= 0:
+		g := r.get("insert.from")
+		if !g.isGiven() {
+			g = r.blame("recordcount")
+		}
+		r.fail(g, "records and inserts together could be 2^62 keys or more")
 	}
+}
+
+// mostOps returns the most operations that a phase may have that ends after a
+// number or a time, whichever is not 0 and comes first.
+func mostOps(s *Spec, ops uint64, d time.Duration) *big.Int {
+	count := new(big.Int).SetUint64(ops)
+	if d == 0 {
+		return count
+	}
+	inTime := countIn(d, s.Rate)
+	if s.Arrivals == Poisson {
+		inTime.Add(inTime, big.NewInt(poissonSpread))
+	}
+	if ops == 0 || inTime.Cmp(count) < 0 {
+		return inTime
+	}
+	return count
 }
 
 func tooLong(ns *big.Int) bool { return ns.Cmp(big.NewInt(int64(maxPhase))) > 0 }
@@ -177,7 +192,7 @@ func tooLong(ns *big.Int) bool { return ns.Cmp(big.NewInt(int64(maxPhase))) > 0 
 // the records and all inserts. YCSB's folded law reckons with twice the inserts,
 // and takes the proportion for a share even if it is more than 1.
 func keysOf(s *Spec, ops *big.Int) *big.Int {
-	keys := new(big.Int).SetUint64(s.Records)
+	keys := new(big.Int).SetUint64(max(s.InsertFrom, s.FirstKey+s.Records))
 	if !s.picks(traces.Insert) {
 		return keys
 	}

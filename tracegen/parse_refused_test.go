@@ -97,8 +97,8 @@ var refused = []struct{ text, want string }{
 	{"writeallfields=", `f:5: writeallfields="": empty, expected is true or false`},
 	{"insertorder=sorted", `f:5: insertorder="sorted": unknown, known are hashed, ordered`},
 	{"insertorder=order", `f:5: insertorder="order": unknown, known are hashed, ordered, the nearest is ordered`},
-	{"requestdistribution=zipf", `f:5: requestdistribution="zipf": unknown, known are uniform, zipfian, latest, hotspot, sequential, exponential; supported are uniform, zipfian, latest`},
-	{"requestdistribution=Zipfian", `f:5: requestdistribution="Zipfian": unknown, known are uniform, zipfian, latest, hotspot, sequential, exponential, the nearest is zipfian; supported are uniform, zipfian, latest`},
+	{"requestdistribution=zipf", `f:5: requestdistribution="zipf": unknown, known are uniform, zipfian, latest, hotspot, sequential, exponential`},
+	{"requestdistribution=Zipfian", `f:5: requestdistribution="Zipfian": unknown, known are uniform, zipfian, latest, hotspot, sequential, exponential, the nearest is zipfian`},
 	{"zipfian.range=full", `f:5: zipfian.range="full": unknown, known are ycsb, exact`},
 	{"arrivals=uniform", `f:5: arrivals="uniform": unknown, known are constant, poisson, step, ramp, sine, burst; supported are constant, poisson`},
 	{"table=", `f:5: table="": empty, expected is the name of a table`},
@@ -152,25 +152,80 @@ var refused = []struct{ text, want string }{
 	{"insertproportion=0.05\n--records 4611686018427387903", `--records "4611686018427387903": records and inserts together could be 2^62 keys or more`},
 	{"insertproportion=999999999999999999\nrequestdistribution=zipfian", `f:2: recordcount="1000": records and inserts together could be 2^62 keys or more`},
 
-	// Later versions.
-	{"requestdistribution=hotspot", `f:5: requestdistribution="hotspot": not supported by this version yet, supported are uniform, zipfian, latest`},
-	{"requestdistribution=sequential", `f:5: requestdistribution="sequential": not supported by this version yet, supported are uniform, zipfian, latest`},
-	{"requestdistribution=exponential\nexponential.frac=0.5", `f:5: requestdistribution="exponential": not supported by this version yet, supported are uniform, zipfian, latest` +
-		"\n" + `f:6: exponential.frac="0.5": not supported by this version yet`},
+	// Laws of keys and of scans.
 	{"hotspotopnfraction=most", `f:5: hotspotopnfraction="most": not a decimal number, known are digits with a point among them`},
-	{"fieldlengthdistribution=uniform\nminfieldlength=10", `f:5: fieldlengthdistribution="uniform": not supported by this version yet, supported is constant` +
-		"\n" + `f:6: minfieldlength="10": not supported by this version yet`},
-	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=h.txt", `f:5: fieldlengthdistribution="histogram": not supported by this version yet, supported is constant` +
-		"\n" + `f:6: fieldlengthhistogram="h.txt": not supported by this version yet`},
-	{"scanlengthdistribution=zipfian", `f:5: scanlengthdistribution="zipfian": not supported by this version yet, supported is uniform`},
-	{"insertstart=10", `f:5: insertstart="10": not supported by this version yet, supported is 0`},
-	{"insertcount=10", `f:5: insertcount="10": not supported by this version yet, supported is recordcount`},
-	{"dataintegrity=true", `f:5: dataintegrity="true": not supported by this version yet, supported is false`},
-	{"deleteproportion=0.1", `f:5: deleteproportion="0.1": not supported by this version yet, supported is 0`},
-	{"warmup=5s", `f:5: warmup="5s": not supported by this version yet, supported is 0s`},
-	{"warmuptime=5", `f:5: warmuptime="5": not supported by this version yet, supported is 0`},
+	{"requestdistribution=hotspot\nhotspotdatafraction=1.1\nhotspotopnfraction=-1", `f:6: hotspotdatafraction="1.1": out of range, possible are numbers from 0 to 1` +
+		"\n" + `f:7: hotspotopnfraction="-1": negative, known are numbers from 0 on`},
+	{"hotspotdatafraction=20", `f:5: hotspotdatafraction="20": out of range, possible are numbers from 0 to 1`},
+	{"requestdistribution=exponential\nexponential.percentile=100", `f:6: exponential.percentile="100": out of range, possible are numbers above 0 and below 100`},
+	{"exponential.percentile=0", `f:5: exponential.percentile="0": out of range, possible are numbers above 0 and below 100`},
+	{"exponential.frac=0", `f:5: exponential.frac="0": out of range, possible are numbers above 0 and up to 100`},
+	{"exponential.frac=101", `f:5: exponential.frac="101": out of range, possible are numbers above 0 and up to 100`},
+	{"exponential.fraction=1", `f:5: exponential.fraction="1": unknown property, known are exponential.percentile, exponential.frac`},
+	{"scanlengthdistribution=constant", `f:5: scanlengthdistribution="constant": unknown, known are uniform, zipfian`},
+
+	// Slices.
+	{"insertstart=1000", `f:5: insertstart="1000": not below recordcount=1000: no record is left for the slice`},
+	{"insertstart=5000\ninsertcount=10", `f:5: insertstart="5000": not below recordcount=1000: no record is left for the slice`},
+	{"insertstart=10\ninsertcount=995", `f:6: insertcount="995": insertstart=10 and insertcount=995 reach beyond recordcount=1000`},
+	{"--records 5\ninsertcount=6", `f:5: insertcount="6": insertstart=0 and insertcount=6 reach beyond recordcount=5`},
+	{"insertcount=0", `f:5: insertcount="0": out of range, possible are 1 to 4611686018427387903`},
+	{"insertcount=recordcount", `f:5: insertcount="recordcount": not a whole number, known are digits alone`},
+	{"insertstart=-1", `f:5: insertstart="-1": out of range, possible are 0 to 4611686018427387903`},
+	{"insertproportion=0.05\ninsert.from=999", `f:6: insert.from="999": below recordcount=1000: the load of this or another slice writes that key number`},
+	{"insertproportion=0.05\ninsert.from=4611686018427387903", `f:6: insert.from="4611686018427387903": records and inserts together could be 2^62 keys or more`},
+
+	// Warmup and deletes.
+	{"warmup=soon", `f:5: warmup="soon": not a duration, known are numbers with a unit like 100ms, 1.5s or 1h30m`},
+	{"warmup=1.5", `f:5: warmup="1.5": neither a whole number of operations nor a duration with its unit`},
+	{"warmup=", `f:5: warmup="": empty, expected is a number of operations or a duration`},
+	{"warmup=-5s", `f:5: warmup="-5s": negative, known are durations from 0 on`},
+	{"warmup=30s\nwarmuptime=31", `f:6: warmuptime="31": disagrees with warmup="30s"`},
+	{"warmup=3000\nwarmuptime=3", `f:6: warmuptime="3": disagrees with warmup="3000"`},
+	{"warmup=281474976710655\n--rate 1e6", `f:5: warmup="281474976710655": phases warmup and run would have more than 281474976710655 operations together`},
+	{"warmuptime=4000000000\n--rate 1000000", `f:5: warmuptime="4000000000": phases warmup and run would have more than 281474976710655 operations together`},
+	{"warmup=1000\n--rate 0.00000001\n--ops 1", `f:5: warmup="1000": phase warmup would last longer than 146 years`},
+	{"deleteproportion=-1", `f:5: deleteproportion="-1": negative, known are numbers from 0 on`},
+	{"readproportion=0\nupdateproportion=0\ndeleteproportion=0", `f:7: deleteproportion="0": the proportions sum to 0, at least one must be more`},
+
+	// Values.
+	{"fieldlengthdistribution=normal", `f:5: fieldlengthdistribution="normal": unknown, known are constant, uniform, zipfian, histogram`},
+	{"fieldlengthdistribution=uniform\nminfieldlength=101", `f:6: minfieldlength="101": more than fieldlength=100`},
+	{"fieldlengthdistribution=zipfian\nfieldlength=0", `f:6: fieldlength="0": less than minfieldlength=1, its default`},
+	{"minfieldlength=-1", `f:5: minfieldlength="-1": out of range, possible are 0 to 268435456`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=gone.txt", `f:6: fieldlengthhistogram="gone.txt": read histogram: open f's gone.txt: file does not exist` +
+		"\nhint: a name without / at its head counts from the directory of the spec that holds it"},
+	{"fieldlengthdistribution=histogram\n-p fieldlengthhistogram=gone.txt", `-p fieldlengthhistogram="gone.txt": read histogram: open -p's gone.txt: file does not exist` +
+		"\nhint: a name without / at its head counts from the directory of the spec that holds it"},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=", `f:6: fieldlengthhistogram="": empty, expected is the name of a file`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=empty.txt", `f:6: fieldlengthhistogram="empty.txt": line 1 of the file: the file ends before the first bucket`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=headless.txt",
+		`f:6: fieldlengthhistogram="headless.txt": line 1 of the file: "0\t5", expected is "BlockSize", a tab and a whole number`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=bare.txt", `f:6: fieldlengthhistogram="bare.txt": line 2 of the file: the file ends before the first bucket`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=gap.txt", `f:6: fieldlengthhistogram="gap.txt": line 4 of the file: "2\t3", expected is "1", a tab and a whole number`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=minus.txt", `f:6: fieldlengthhistogram="minus.txt": line 2 of the file: "-5" is not a whole number below 2^63`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=zeros.txt", `f:6: fieldlengthhistogram="zeros.txt": histogram of value lengths: the weights sum to 0`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=block.txt",
+		`f:6: fieldlengthhistogram="block.txt": line 1 of the file: buckets of 268435457 bytes, values have at most 268435456`},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=long.txt",
+		`f:6: fieldlengthhistogram="long.txt": histogram of value lengths: 2 buckets of 268435456 bytes, values have 1 to 268435456 bytes`},
+	{"fieldlengthdistribution=histogram\nfieldlength.histogram=10", `f:6: fieldlength.histogram="10": only one number, expected is the size of a bucket and the weights of the buckets`},
+	{"fieldlengthdistribution=histogram\nfieldlength.histogram=10 5 x",
+		`f:6: fieldlength.histogram="10 5 x": number 3 is no size or weight, or one too many: known are the size of a bucket in bytes, at most 268435456, and the weights of up to 4096 buckets`},
+	{"fieldlengthdistribution=histogram\nfieldlength.histogram=10 0 0", `f:6: fieldlength.histogram="10 0 0": histogram of value lengths: the weights sum to 0`},
+	{"fieldlengthdistribution=histogram\nfieldlength.histogram=10 5\nfieldlengthhistogram=hist.txt",
+		`f:6: fieldlength.histogram="10 5": the histogram is given by fieldlengthhistogram="hist.txt" as well`},
+	{"dataintegrity=yes", `f:5: dataintegrity="yes": neither true nor false`},
+	{"dataintegrity=true\nfieldlengthdistribution=uniform", `f:5: dataintegrity="true": needs values of one length, as in YCSB: fieldlengthdistribution=uniform`},
+	{"dataintegrity=true\nvalue.compressibility=0.5", `f:6: value.compressibility="0.5": contradicts dataintegrity=true, whose values are YCSB's own`},
+	{"dataintegrity=true\nkeyprefix=k\u00e4se", `f:5: dataintegrity="true": YCSB's values for dataintegrity=true need one length and names of ASCII alone`},
+	{"value.compressibility=0.2", `f:5: value.compressibility="0.2": out of range, possible are shares from 0.25 to 0.9: printable values shrink by a quarter at least`},
+	{"value.compressibility=2", `f:5: value.compressibility="2": out of range, possible are shares from 0.25 to 0.9: printable values shrink by a quarter at least`},
+	{"value.compressibility=0.5001", `f:5: value.compressibility="0.5001": more than 3 digits behind the point`},
+	{"value.compressibility=50%", `f:5: value.compressibility="50%": not a decimal number, known are digits with a point among them`},
+
+	// Later versions.
 	{"batch.size=5", `f:5: batch.size="5": not supported by this version yet, supported is 1`},
-	{"value.compressibility=2", `f:5: value.compressibility="2": not supported by this version yet`},
 	{"arrivals=ramp", `f:5: arrivals="ramp": not supported by this version yet, supported are constant, poisson`},
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"unicode"
 
 	"pianola/traces"
 	"pianola/traces/payload"
@@ -21,9 +22,10 @@ func (r *specReader) build() *Spec {
 	r.keyLaw(s)
 	r.scans(s)
 	r.extent(s)
+	r.warmup(s)
 	r.visibility(s)
 	r.limits(s)
-	r.refuseLater(s)
+	r.batches()
 	r.noteUnused(s)
 	return s
 }
@@ -52,9 +54,10 @@ func (r *specReader) naming(s *Spec) {
 
 func (r *specReader) fields(s *Spec) {
 	count, _ := r.whole(r.get("fieldcount"), 1, payload.MaxFields)
-	length, _ := r.whole(r.get("fieldlength"), 0, payload.MaxValueBytes)
-	s.Fields.Count, s.Fields.Length.Constant = int(count), int(length)
+	s.Fields.Count = int(count)
 	s.Fields.Prefix, _ = r.freeText(r.get("fieldnameprefix"))
+	s.Fields.Length = r.lengths()
+	s.Fields.Values = r.values(s)
 	s.ReadAllFields, _ = r.boolean(r.get("readallfields"))
 	s.WriteAllFields, _ = r.boolean(r.get("writeallfields"))
 }
@@ -69,6 +72,7 @@ var proportions = []struct {
 	{traces.Insert, "insertproportion"},
 	{traces.Scan, "scanproportion"},
 	{traces.ReadModifyWrite, "readmodifywriteproportion"},
+	{traces.Delete, "deleteproportion"},
 }
 
 func (r *specReader) mix(s *Spec) {
@@ -126,85 +130,75 @@ func sharesText(s *Spec, sum *big.Rat) string {
 // mixName stands for all proportions among the faulty properties.
 const mixName = "proportions"
 
-// keyLaw reads which law keys are drawn by. A law that has no use, as in a mix
-// of nothing but inserts, stays at its default, and so do parameters.
-func (r *specReader) keyLaw(s *Spec) {
-	s.KeyLaw, s.Theta = Uniform, defaultTheta
-	distribution, r1 := r.word(r.get("requestdistribution"),
-		[]string{"uniform", "zipfian", "latest"}, []string{"hotspot", "sequential", "exponential"})
-	theta, r2 := r.theta()
-	span, r3 := r.word(r.get("zipfian.range"), []string{"ycsb", "exact"}, nil)
-	if !r1 || !r2 || !r3 || !r.sound(mixName) {
-		return
+// batches refuses batches, which no trace has yet.
+func (r *specReader) batches() {
+	g := r.get("batch.size")
+	if n, ok := r.whole(g, 0, 1<<64-1); ok && n != 1 {
+		r.fail(g, "%s, supported is 1", notSupported)
 	}
-	if !s.picksKeys() {
-		r.noteWithout("operations that choose a key", "requestdistribution", "zipfian.theta", "zipfian.range")
-		return
-	}
-	switch distribution {
-	case "uniform":
-		r.noteWithout("requestdistribution=zipfian", "zipfian.range")
-		r.noteWithout("requestdistribution=zipfian or latest", "zipfian.theta")
-		return
-	case "latest":
-		s.KeyLaw = Latest
-		r.noteWithout("requestdistribution=zipfian", "zipfian.range")
-	case "zipfian":
-		s.KeyLaw = ZipfianYCSB
-		if span == "exact" {
-			s.KeyLaw = ZipfianExact
-		}
-	}
-	s.Theta = theta
 }
 
-const (
-	// defaultTheta is the exponent of YCSB's zipfian laws.
-	defaultTheta = 0.99
-	maxTheta     = 2
-)
-
-func (r *specReader) theta() (float64, bool) {
-	g := r.get("zipfian.theta")
-	n, ok := r.decimal(g, maxDigits)
-	if !ok {
-		return 0, false
+// noteWithout notes which of the properties given have no effect without
+// something.
+func (r *specReader) noteWithout(missing string, names ...string) {
+	for _, name := range names {
+		if g, ok := r.given[name]; ok {
+			r.note(g, "no effect without "+missing)
+		}
 	}
-	if n.Sign() == 0 || n.Cmp(big.NewRat(maxTheta, 1)) > 0 {
-		r.fail(g, "out of range, possible are numbers above 0 and up to %d", maxTheta)
-		return 0, false
-	}
-	theta, _ := n.Float64()
-	return theta, true
 }
 
-const (
-	defaultScanMin = 1
-	defaultScanMax = 1000
-	// maxScanLength is what fits in the 31 bits of every client's limit.
-	maxScanLength = 1<<31 - 1
-)
-
-func (r *specReader) scans(s *Spec) {
-	s.ScanMin, s.ScanMax = defaultScanMin, defaultScanMax
-	low, high := r.get("minscanlength"), r.get("maxscanlength")
-	least, ok1 := r.whole(low, 1, maxScanLength)
-	most, ok2 := r.whole(high, 1, maxScanLength)
-	if !ok1 || !ok2 || !r.sound(mixName) {
-		return
-	}
-	scans := s.picks(traces.Scan)
-	if least > most && (scans || low.isGiven() && high.isGiven()) {
-		if high.isGiven() {
-			r.fail(high, "less than minscanlength=%d", least)
-		} else {
-			r.fail(low, "more than maxscanlength=%d, its default", most)
+// noteUnlessDefault is noteWithout for what YCSB's template of a workload sets:
+// nothing is said of a property that has its default.
+func (r *specReader) noteUnlessDefault(missing string, names ...string) {
+	for _, name := range names {
+		if !isDefault(name, strings.TrimFunc(r.get(name).Value, unicode.IsSpace)) {
+			r.noteWithout(missing, name)
 		}
+	}
+}
+
+// isDefault reports whether a value is that of a property that isn't given,
+// perhaps as another way of writing a number.
+func isDefault(name, value string) bool {
+	fallback := fallbackOf(name)
+	if value == fallback {
+		return true
+	}
+	want, ok1 := new(big.Rat).SetString(fallback)
+	if !ok1 || !decimalNumber.MatchString(value) {
+		return false
+	}
+	got, ok2 := new(big.Rat).SetString(value)
+	return ok2 && got.Cmp(want) == 0
+}
+
+func fallbackOf(name string) string {
+	k, _ := lookUp(name)
+	return k.fallback
+}
+
+// noteUnused notes what has no effect under the mix, or under any, and sets it
+// back to its default.
+func (r *specReader) noteUnused(s *Spec) {
+	if byName, ok := r.boolean(r.get("readallfieldsbyname")); ok && byName {
+		r.note(r.given["readallfieldsbyname"], "no effect on a trace: how all fields are asked for is up to the binding")
+	}
+	for _, name := range []string{"core_workload_insertion_retry_limit", "core_workload_insertion_retry_interval",
+		"core_workload_insertion_keep_going_on_error"} {
+		if g, ok := r.given[name]; ok {
+			r.note(g, "no effect on a trace: no operation is repeated")
+		}
+	}
+	if !r.sound(mixName, "readallfields", "writeallfields") {
 		return
 	}
-	if !scans {
-		r.noteWithout("scans", "minscanlength", "maxscanlength")
-		return
+	if !s.ReadAllFields && !s.picks(traces.Read, traces.Scan, traces.ReadModifyWrite) {
+		s.ReadAllFields = true
+		r.noteWithout("operations that read", "readallfields")
 	}
-	s.ScanMin, s.ScanMax = uint32(least), uint32(most)
+	if s.WriteAllFields && !s.picks(traces.Update, traces.ReadModifyWrite) {
+		s.WriteAllFields = false
+		r.noteWithout("updates", "writeallfields")
+	}
 }

@@ -1,6 +1,7 @@
 package tracegen
 
 import (
+	"io/fs"
 	"math/big"
 	"reflect"
 	"slices"
@@ -39,7 +40,30 @@ func inputOf(text string) Input {
 			s.Text = append(s.Text, line...)
 		}
 	}
+	in.ReadFile = readHistogram
 	return in
+}
+
+// histograms are the files that specs may name.
+var histograms = map[string]string{
+	"hist.txt":     "BlockSize\t10\n0\t5\n1\t3\n2\t2\n",
+	"crlf.txt":     "BlockSize 100\r\n0 0\r\n1 7\r\n2 1\r\n3 0\r\n\r\n",
+	"one.txt":      "BlockSize\t10\n0\t0\n1\t1\n",
+	"empty.txt":    "",
+	"headless.txt": "0\t5\n1\t3\n",
+	"bare.txt":     "BlockSize\t10\n",
+	"gap.txt":      "BlockSize\t10\n0\t5\n\n2\t3\n",
+	"minus.txt":    "BlockSize\t10\n0\t-5\n",
+	"zeros.txt":    "BlockSize\t10\n0\t0\n",
+	"block.txt":    "BlockSize\t268435457\n0\t1\n",
+	"long.txt":     "BlockSize\t268435456\n0\t1\n1\t1\n",
+}
+
+func readHistogram(source, name string) ([]byte, error) {
+	if text, ok := histograms[name]; ok {
+		return []byte(text), nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: source + "'s " + name, Err: fs.ErrNotExist}
 }
 
 func noteLines(notes []Note) []string {
@@ -63,8 +87,9 @@ func TestDefaultsAreYCSBs(t *testing.T) {
 	want := &Spec{
 		Table: "usertable", Keys: payload.Keys{Prefix: "user", Padding: 1, Order: payload.Hashed},
 		Fields:  payload.Fields{Count: 10, Prefix: "field", Length: payload.Length{Constant: 100}},
-		Records: 5, Ops: 7, Weights: weights, Rate: traces.Rate{Numerator: 1000, Denominator: 1},
-		Arrivals: Constant, KeyLaw: Uniform, Theta: 0.99, ScanMin: 1, ScanMax: 1000,
+		Records: 5, InsertFrom: 5, Ops: 7, Weights: weights, Rate: traces.Rate{Numerator: 1000, Denominator: 1},
+		Arrivals: Constant, KeyLaw: Uniform, Theta: 0.99, ScanLaw: ScanUniform, ScanMin: 1, ScanMax: 1000,
+		HotData: big.NewRat(2, 10), HotOps: big.NewRat(8, 10), NewestOps: big.NewRat(95, 100), NewestData: big.NewRat(8571428571, 1e10),
 		ReadAllFields: true, Visibility: 100 * time.Millisecond, Seed: 1,
 	}
 	if !sameSpec(got, want) {
@@ -76,9 +101,17 @@ func TestDefaultsAreYCSBs(t *testing.T) {
 	}
 }
 
-// sameSpec compares two specs, weights by value.
+// sameSpec compares two specs, decimals by value.
 func sameSpec(a, b *Spec) bool {
 	x, y := *a, *b
+	for _, pair := range [][2]**big.Rat{
+		{&x.HotData, &y.HotData}, {&x.HotOps, &y.HotOps}, {&x.NewestOps, &y.NewestOps}, {&x.NewestData, &y.NewestData},
+	} {
+		if (*pair[0]).Cmp(*pair[1]) != 0 {
+			return false
+		}
+		*pair[0], *pair[1] = nil, nil
+	}
 	for kind := range x.Weights {
 		if x.Weights[kind].Cmp(y.Weights[kind]) != 0 {
 			return false
@@ -177,6 +210,9 @@ var accepted = []struct {
 		"scanproportion=1\nreadproportion=0\nupdateproportion=0\nminscanlength=1\nmaxscanlength=2147483647\n-writeallfields", ""},
 	{"maxscanlength=100\nscanlengthdistribution=uniform", "", "f:5: maxscanlength: no effect without scans"},
 	{"minscanlength=2000", "", "f:5: minscanlength: no effect without scans"},
+	{"scanlengthdistribution=zipfian", "", "f:5: scanlengthdistribution: no effect without scans"},
+	{"scanproportion=1\nreadproportion=0\nupdateproportion=0\nmaxscanlength=100\nscanlengthdistribution=zipfian",
+		"scanproportion=1\nreadproportion=0\nupdateproportion=0\nminscanlength=1\nmaxscanlength=100\nscanlengthdistribution=zipfian\n-writeallfields", ""},
 
 	// Visibility.
 	{"insertproportion=0.05\nreadproportion=0.9\ninsert.visibility=1.5s", "insertproportion=0.05\nreadproportion=0.9\ninsert.visibility=1.5s", ""},
@@ -191,14 +227,73 @@ var accepted = []struct {
 			"f:10: readallfields: no effect without operations that read|" +
 			"f:11: writeallfields: no effect without updates"},
 
-	// Later versions' properties at what holds anyway.
-	{"insertstart=0\ninsertcount=1000\nfieldlengthdistribution=constant\nminfieldlength=1\nfieldlengthhistogram=hist.txt\n" +
-		"dataintegrity=FALSE\nscanlengthdistribution=uniform\nhotspotdatafraction=.20\nhotspotopnfraction=8e-1\nexponential.percentile=95\n" +
-		"exponential.frac=0.8571428571\nwarmuptime=0\nbatch.size=1\ndeleteproportion=0.0\nwarmup=0s", "", ""},
-	{"minfieldlength=2\nfieldlengthhistogram=lengths.txt", "",
-		"f:5: minfieldlength: no effect without fieldlengthdistribution=uniform or zipfian|" +
-			"f:6: fieldlengthhistogram: no effect without fieldlengthdistribution=histogram"},
+	{"requestdistribution=hotspot", "requestdistribution=hotspot\nhotspotdatafraction=0.2\nhotspotopnfraction=0.8", ""},
+	{"requestdistribution=hotspot\nhotspotdatafraction=1\nhotspotopnfraction=1.0", "requestdistribution=hotspot\nhotspotdatafraction=1\nhotspotopnfraction=1", ""},
+	{"requestdistribution=hotspot\nhotspotdatafraction=0\nhotspotopnfraction=0", "requestdistribution=hotspot\nhotspotdatafraction=0\nhotspotopnfraction=0", ""},
+	{"requestdistribution=hotspot\nhotspotdatafraction=0.0009", "requestdistribution=hotspot\nhotspotdatafraction=0.0009\nhotspotopnfraction=0.8",
+		"f:6: hotspotdatafraction: none of 1000 records is hot: all are drawn equally often"},
+	{"requestdistribution=hotspot\n-p hotspotdatafraction=1", "requestdistribution=hotspot\nhotspotdatafraction=1\nhotspotopnfraction=0.8",
+		"-p hotspotdatafraction: all of 1000 records are hot: all are drawn equally often"},
+	{"requestdistribution=sequential", "requestdistribution=sequential", ""},
+	{"requestdistribution=sequential\nzipfian.theta=1\nhotspotopnfraction=0.5", "requestdistribution=sequential",
+		"f:6: zipfian.theta: no effect without requestdistribution=zipfian or latest|f:7: hotspotopnfraction: no effect without requestdistribution=hotspot"},
+	{"requestdistribution=exponential", "requestdistribution=exponential\nexponential.percentile=95\nexponential.frac=0.8571428571", ""},
+	{"requestdistribution=exponential\nexponential.percentile=99.9\nexponential.frac=1e-3",
+		"requestdistribution=exponential\nexponential.percentile=99.9\nexponential.frac=0.001", ""},
+	{"hotspotdatafraction=.20\nhotspotopnfraction=8e-1\nexponential.percentile=95\nexponential.frac=0.8571428571", "", ""},
+
+	// Slices.
+	{"insertstart=0\ninsertcount=1000", "", ""},
+	{"insertstart=200", "insertstart=200\ninsertcount=800", ""},
+	{"insertstart=200\ninsertcount=300", "recordcount=500\ninsertstart=200\ninsertcount=300", ""},
+	{"insertcount=300", "recordcount=300", ""},
 	{"--records 7\ninsertcount=7", "recordcount=7", ""},
+	{"--records 5000000000\ninsertstart=3000000000", "recordcount=5000000000\ninsertstart=3000000000\ninsertcount=2000000000", ""},
+	{"insert.from=2000", "", "f:5: insert.from: no effect without inserts"},
+	{"insertproportion=0.05\nreadproportion=0.9\ninsert.from=1000", "insertproportion=0.05\nreadproportion=0.9\ninsert.visibility=100ms", ""},
+	{"insertproportion=0.05\nreadproportion=0.9\ninsert.from=1050", "insertproportion=0.05\nreadproportion=0.9\ninsert.visibility=100ms\ninsert.from=1050", ""},
+	{"insertproportion=0.05\nreadproportion=0.9\ninsertstart=500\ninsertcount=200",
+		"insertproportion=0.05\nreadproportion=0.9\ninsert.visibility=100ms\nrecordcount=700\ninsertstart=500\ninsertcount=200\ninsert.from=1000",
+		"f:8: insertcount: inserts begin at recordcount=1000, and so do those of every other slice unless it has an insert.from of its own"},
+	{"insertproportion=0.05\nreadproportion=0.9\ninsertstart=500",
+		"insertproportion=0.05\nreadproportion=0.9\ninsert.visibility=100ms\ninsertstart=500\ninsertcount=500",
+		"f:7: insertstart: inserts begin at recordcount=1000, and so do those of every other slice unless it has an insert.from of its own"},
+
+	// Deletes and warmup.
+	{"deleteproportion=0.0", "", ""},
+	{"deleteproportion=0.1\nreadproportion=0.85", "deleteproportion=0.1\nreadproportion=0.85", ""},
+	{"deleteproportion=1\nreadproportion=0\nupdateproportion=0\nrequestdistribution=latest\nhotspotopnfraction=0.5",
+		"deleteproportion=1\nreadproportion=0\nupdateproportion=0\n-requestdistribution\n-readallfields\n-writeallfields",
+		"f:8: requestdistribution: no effect without operations that choose a key|f:9: hotspotopnfraction: no effect without operations that choose a key"},
+	{"warmup=0", "", ""},
+	{"warmup=0s\nwarmuptime=0", "", ""},
+	{"warmup=10000", "warmup=10000", ""},
+	{"warmup=30s", "warmup=30s", ""},
+	{"warmup=1h30m ", "warmup=1h30m0s", "f:5: warmup: blanks around the value dropped"},
+	{"warmuptime=90", "warmup=1m30s", ""},
+	{"warmuptime=90\nwarmup=1.5m", "warmup=1m30s", ""},
+
+	// Values.
+	{"fieldlengthdistribution=uniform", "fieldlengthdistribution=uniform\nminfieldlength=1", ""},
+	{"fieldlengthdistribution=zipfian\nminfieldlength=10\nfieldlength=200", "fieldlengthdistribution=zipfian\nminfieldlength=10\nfieldlength=200", ""},
+	{"fieldlengthdistribution=uniform\nminfieldlength=100", "", ""},
+	{"fieldlengthdistribution=histogram", "fieldlengthdistribution=histogram\nfieldlength.histogram=10 5 3 2\n-fieldlength", ""},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=crlf.txt", "fieldlengthdistribution=histogram\nfieldlength.histogram=100 0 7 1\n-fieldlength", ""},
+	{"fieldlengthdistribution=histogram\nfieldlengthhistogram=one.txt", "fieldlength=20", ""},
+	{"fieldlengthdistribution=histogram\nfieldlength.histogram= 10  5\t3 0", "fieldlengthdistribution=histogram\nfieldlength.histogram=10 5 3\n-fieldlength", ""},
+	{"fieldlengthdistribution=histogram\nfieldlength=50\nminfieldlength=2", "fieldlengthdistribution=histogram\nfieldlength.histogram=10 5 3 2\n-fieldlength",
+		"f:6: fieldlength: no effect without fieldlengthdistribution=constant, uniform or zipfian|" +
+			"f:7: minfieldlength: no effect without fieldlengthdistribution=uniform or zipfian"},
+	{"minfieldlength=2\nfieldlengthhistogram=lengths.txt\nfieldlength.histogram=1 2", "",
+		"f:5: minfieldlength: no effect without fieldlengthdistribution=uniform or zipfian|" +
+			"f:6: fieldlengthhistogram: no effect without fieldlengthdistribution=histogram|" +
+			"f:7: fieldlength.histogram: no effect without fieldlengthdistribution=histogram"},
+	{"minfieldlength=01\nfieldlengthhistogram=hist.txt\nfieldlengthdistribution=constant\ndataintegrity=FALSE\nbatch.size=1", "", ""},
+	{"dataintegrity=true", "dataintegrity=true", ""},
+	{"dataintegrity=true\nfieldlengthdistribution=uniform\nminfieldlength=100", "dataintegrity=true", ""},
+	{"value.compressibility=.50", "value.compressibility=0.5", ""},
+	{"value.compressibility=0.25", "value.compressibility=0.25", ""},
+	{"value.compressibility=0.9\nfieldlengthdistribution=uniform", "value.compressibility=0.9\nfieldlengthdistribution=uniform\nminfieldlength=1", ""},
 
 	// What YCSB's template of a workload sets.
 	{"-p recordcount=1000000\n-p operationcount=3000000\ninsertstart=0\nfieldcount=10\nfieldlength=100\nreadallfields=true\nwriteallfields=false\n" +

@@ -14,6 +14,8 @@ import (
 // spec reads the spec from what the command line names and prints its notes.
 func (g *generation) spec(c *cli.Context) (*tracegen.Spec, error) {
 	in := tracegen.Input{Overrides: g.properties.Given, Flags: specFlags(c)}
+	dirs := map[string]string{}
+	in.ReadFile = func(source, name string) ([]byte, error) { return workloads.ReadFile(dirs[source], name) }
 	for _, name := range g.workloads.Given {
 		found, err := workloads.Resolve(name, c.App.Reader)
 		if err != nil {
@@ -22,6 +24,7 @@ func (g *generation) spec(c *cli.Context) (*tracegen.Spec, error) {
 		if found.Note != "" {
 			program.Note(c, found.Note)
 		}
+		dirs[found.Name] = found.Dir
 		in.Sources = append(in.Sources, tracegen.Source{Name: found.Name, Text: found.Text})
 	}
 	if len(in.Sources) == 0 && len(in.Overrides) == 0 {

@@ -22,6 +22,9 @@ type Found struct {
 	Name string
 	// Text is in the format of properties.
 	Text []byte
+	// Dir is the directory from which names of files in the text count; empty is
+	// the working directory.
+	Dir string
 	// Note is a line for the user, or empty.
 	Note string
 }
@@ -59,7 +62,25 @@ func Resolve(arg string, stdin io.Reader) (Found, error) {
 	if err != nil {
 		return Found{}, fmt.Errorf("read workload spec %q: %w", arg, err)
 	}
-	return Found{Name: arg, Text: text}, nil
+	return Found{Name: arg, Text: text, Dir: filepath.Dir(arg)}, nil
+}
+
+// ReadFile reads a file that a spec names, at most MaxBytes of it. The name counts
+// from dir unless it is absolute.
+func ReadFile(dir, name string) ([]byte, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := readAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return text, nil
 }
 
 func readAll(from io.Reader) ([]byte, error) {
