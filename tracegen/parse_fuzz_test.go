@@ -3,6 +3,8 @@ package tracegen
 import (
 	"strings"
 	"testing"
+
+	"pianola/traces/payload"
 )
 
 func FuzzParse(f *testing.F) {
@@ -43,6 +45,31 @@ func FuzzParse(f *testing.F) {
 			if strings.HasPrefix(n.Text, "no effect") || strings.Contains(n.Text, "dropped") {
 				t.Fatalf("note %q of\n%s", n, canonical)
 			}
+		}
+	})
+}
+
+func FuzzHistogram(f *testing.F) {
+	for _, text := range histograms {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		buckets, line, reason := parseHistogram([]byte(text))
+		if reason != "" {
+			if buckets != nil || line < 1 || line > 2+strings.Count(text, "\n") || strings.Contains(reason, "\n") || len(reason) > 1000 {
+				t.Fatalf("%v, line %d: %s", buckets, line, reason)
+			}
+			return
+		}
+		if len(buckets) < 2 || len(buckets) > payload.MaxBuckets+1 || buckets[0] > payload.MaxValueBytes {
+			t.Fatalf("%d buckets of %d bytes", len(buckets)-1, buckets[0])
+		}
+		l, err := payload.HistogramLength(int(buckets[0]), buckets[1:])
+		if err != nil {
+			return
+		}
+		if again, err := payload.ParseLength(l.String()); err != nil || again.String() != l.String() {
+			t.Fatalf("%q became %q, %v", l, again, err)
 		}
 	})
 }

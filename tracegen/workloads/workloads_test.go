@@ -38,7 +38,7 @@ func TestReadySpecsAreYCSBsWorkloads(t *testing.T) {
 				t.Errorf("%s: weight of %v is %v, want %v", row.name, kind, spec.Weights[kind], want)
 			}
 		}
-		if spec.KeyLaw != row.law || spec.Theta != 0.99 || spec.ScanMin != 1 || spec.ScanMax != row.scan {
+		if spec.KeyLaw != row.law || spec.Theta != 0.99 || spec.ScanLaw != tracegen.ScanUniform || spec.ScanMin != 1 || spec.ScanMax != row.scan {
 			t.Errorf("%s: law %q, theta %v, scans %d to %d", row.name, spec.KeyLaw, spec.Theta, spec.ScanMin, spec.ScanMax)
 		}
 		if spec.Records != 1000 || spec.Ops != 1000 || !spec.ReadAllFields || spec.WriteAllFields {

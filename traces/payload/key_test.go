@@ -1,7 +1,9 @@
 package payload
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,6 +88,56 @@ func TestKeyShapes(t *testing.T) {
 	}
 	if Hashed.String() != "hashed" || Ordered.String() != "ordered" {
 		t.Errorf("orders are called %v and %v", Hashed, Ordered)
+	}
+}
+
+// A hash that is cut or taken modulo gives two records one key, and one of its
+// octets in the wrong order puts neighbours beside each other: YCSB's does
+// neither.
+func TestHashedKeysAreDistinctAndSpread(t *testing.T) {
+	const n, parts = 10_000_000, 256
+	hashes := make([]uint64, n)
+	var count [parts]int
+	near := 0
+	for i := range hashes {
+		hashes[i] = HashNumber(uint64(i))
+		count[hashes[i]>>55]++
+		if i > 0 && hashes[i]>>55 == hashes[i-1]>>55 {
+			near++
+		}
+	}
+	for part, c := range count {
+		// Within 6 standard deviations of an even share.
+		if d := float64(c) - n/parts; d*d > 36*n/parts {
+			t.Errorf("part %d of the range has %d of %d hashes", part, c, n)
+		}
+	}
+	if near > 2*n/parts {
+		t.Errorf("%d of %d hashes lie beside that of the number before", near, n)
+	}
+	slices.Sort(hashes)
+	for i := 1; i < n; i++ {
+		if hashes[i] == hashes[i-1] {
+			t.Fatalf("two numbers have the hash %d", hashes[i])
+		}
+	}
+}
+
+// Numbers beyond 31 and 32 bits keep all their digits, and none is negative.
+func TestKeysOfLargeNumbers(t *testing.T) {
+	ordered, hashed := Keys{Prefix: "user", Order: Ordered}, Keys{Prefix: "user"}
+	seen := map[string]bool{}
+	for _, start := range []uint64{0, 1<<31 - 50, 1<<32 - 50, 3_000_000_000, 5_000_000_000, 1<<62 - 50, 1<<63 - 50} {
+		for n := start; n < start+100; n++ {
+			if got := string(ordered.Append(nil, n)); got != fmt.Sprintf("user%d", n) {
+				t.Errorf("number %d has the key %s", n, got)
+			}
+			key := string(hashed.Append(nil, n))
+			if strings.Contains(key, "-") || seen[key] {
+				t.Errorf("number %d has the key %s", n, key)
+			}
+			seen[key] = true
+		}
 	}
 }
 
