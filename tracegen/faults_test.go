@@ -58,7 +58,7 @@ func TestTenMillionInsertsOutstanding(t *testing.T) {
 			break
 		}
 		for j, kind := range b.Kinds {
-			i, n := b.PhaseFirst+uint64(j), spec.Records+b.VisibleInserts+uint64(m.seen[j])
+			i, n := b.PhaseFirst+uint64(j), b.VisibleRecords+uint64(b.Seen[j])
 			if i <= v && n != spec.Records || i > v+100 && n == spec.Records {
 				t.Fatalf("op %d sees %d records", i, n)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"pianola/tracegen/dist"
 	"pianola/traces"
+	"pianola/traces/keymap"
 )
 
 // newHeader says in words what the generator does.
@@ -35,6 +36,8 @@ func (g *Generator) newHeader(toolVersion string) *traces.Header {
 		Table:         s.Table,
 		FirstKey:      s.FirstKey,
 		Records:       s.Records,
+		InsertFrom:    g.slice().insertFrom,
+		Victims:       g.victimKeys(),
 		Phases:        phases,
 		Hints:         s.Hints,
 	}
@@ -46,6 +49,7 @@ func (g *Generator) headerPhase(p *phaseSource) traces.Phase {
 	phase := traces.Phase{
 		Name: p.name, Paced: true, Rate: s.Rate, VisibilityOps: p.visibility,
 		KeyLaw:   g.keyLawText(),
+		KeyMap:   p.law.keyMap(),
 		Arrivals: fmt.Sprintf("%s %s op/s", s.Arrivals, rateText(s.Rate)),
 	}
 	kinds, parts := shares(s)
@@ -59,6 +63,18 @@ func (g *Generator) headerPhase(p *phaseSource) traces.Phase {
 		}
 	}
 	return phase
+}
+
+// victimKeys are those of the order in which records are deleted, nil without
+// deletes.
+func (g *Generator) victimKeys() *[keymap.Rounds]uint64 {
+	for _, p := range g.phases {
+		if p.victims != nil {
+			keys := p.victims.order.Keys()
+			return &keys
+		}
+	}
+	return nil
 }
 
 // keyLawText says how the keys of operations are chosen that need a record.

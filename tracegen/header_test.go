@@ -50,6 +50,7 @@ func TestHeader(t *testing.T) {
 		Fields:        spec.Fields,
 		Table:         "t",
 		Records:       1000,
+		InsertFrom:    1000,
 		Phases: []traces.Phase{
 			{
 				Name:   traces.LoadPhase,
@@ -65,6 +66,7 @@ func TestHeader(t *testing.T) {
 				Arrivals:      "constant 1000 op/s",
 				Rate:          traces.Rate{Numerator: 1000, Denominator: 1},
 				VisibilityOps: 100,
+				KeyMap:        traces.KeyMap{Code: traces.CodeFolded, Items: 1101},
 			},
 		},
 		Hints: []traces.Hint{{Name: "redis.host", Value: "db1"}},

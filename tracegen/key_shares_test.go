@@ -3,7 +3,6 @@ package tracegen
 import (
 	"math"
 
-	"pianola/tracegen/dist"
 	"pianola/tracegen/random"
 	"pianola/traces/payload"
 )
@@ -76,7 +75,7 @@ func zipfWeights(n uint64, theta float64) []float64 {
 
 // scrambledWeights are the zipf weights by key number instead of rank.
 func scrambledWeights(n uint64, theta float64, seed uint64) []float64 {
-	scramble, err := dist.NewScramble(n, random.NewStream(seed, "run", "scramble"))
+	scramble, err := newScramble(n, random.NewStream(seed, "run", "scramble"))
 	if err != nil {
 		panic(err)
 	}

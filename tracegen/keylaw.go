@@ -19,6 +19,8 @@ type keyLaw interface {
 	reach() uint64
 	// ranked reports whether fill also sets ranks.
 	ranked() bool
+	// keyMap says how a trace stores the keys.
+	keyMap() traces.KeyMap
 }
 
 // choices is a block's column of records, to be filled by a law.

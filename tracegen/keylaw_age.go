@@ -6,6 +6,7 @@ import (
 
 	"pianola/tracegen/dist"
 	"pianola/tracegen/random"
+	"pianola/traces"
 )
 
 // The laws below are over the ages of the records that an operation sees: the
@@ -14,7 +15,8 @@ import (
 // latestLaw is zipf over the ages.
 type latestLaw struct{ ages *dist.Growing }
 
-func (l *latestLaw) ranked() bool { return false }
+func (l *latestLaw) ranked() bool          { return false }
+func (l *latestLaw) keyMap() traces.KeyMap { return traces.KeyMap{Code: traces.CodeAge} }
 
 func (l *latestLaw) fill(c *choices) {
 	for from := 0; from < len(c.keys); {
@@ -59,7 +61,8 @@ func newExponentialLaw(records uint64, ops, data *big.Rat) (*exponentialLaw, err
 	return &exponentialLaw{ages}, err
 }
 
-func (l *exponentialLaw) ranked() bool { return false }
+func (l *exponentialLaw) ranked() bool          { return false }
+func (l *exponentialLaw) keyMap() traces.KeyMap { return traces.KeyMap{Code: traces.CodeAge} }
 
 func (l *exponentialLaw) fill(c *choices) {
 	l.ages.Fill(c.keys, c.stream, c.first, c.visible, c.seen)

@@ -7,6 +7,7 @@ import (
 
 	"pianola/tracegen/dist"
 	"pianola/tracegen/random"
+	"pianola/traces"
 )
 
 // The laws below are over the records loaded, as YCSB's are: they don't see
@@ -15,7 +16,8 @@ import (
 // uniformLaw takes each of the records loaded equally often.
 type uniformLaw struct{ records dist.Uniform }
 
-func (l *uniformLaw) ranked() bool { return false }
+func (l *uniformLaw) ranked() bool          { return false }
+func (l *uniformLaw) keyMap() traces.KeyMap { return traces.KeyMap{} }
 
 func (l *uniformLaw) fill(c *choices) {
 	l.records.Fill(c.keys, c.stream, c.first)
@@ -71,7 +73,8 @@ func newHotspotLaw(records uint64, data, ops *big.Rat) (*hotspotLaw, error) {
 	return l, nil
 }
 
-func (l *hotspotLaw) ranked() bool { return false }
+func (l *hotspotLaw) ranked() bool          { return false }
+func (l *hotspotLaw) keyMap() traces.KeyMap { return traces.KeyMap{} }
 
 func (l *hotspotLaw) fill(c *choices) {
 	for j := range c.keys {
@@ -104,7 +107,8 @@ func (l *hotspotLaw) reach() uint64        { return everyRecord }
 // behind goes on as if nothing were deleted.
 type sequentialLaw struct{ records uint64 }
 
-func (l *sequentialLaw) ranked() bool { return false }
+func (l *sequentialLaw) ranked() bool          { return false }
+func (l *sequentialLaw) keyMap() traces.KeyMap { return traces.KeyMap{Code: traces.CodeSuccessor} }
 
 func (l *sequentialLaw) fill(c *choices) {
 	next := c.chosen % l.records

@@ -5,6 +5,8 @@ import (
 
 	"pianola/tracegen/dist"
 	"pianola/tracegen/random"
+	"pianola/traces"
+	"pianola/traces/keymap"
 )
 
 // directShare says when the laws below stop drawing from all of their range and
@@ -23,7 +25,7 @@ type rankLaw interface {
 // exactLaw is zipf over the records and the expected inserts, scrambled.
 type exactLaw struct {
 	ranks    *dist.Zipf
-	scramble *dist.Scramble
+	scramble *keymap.Scramble
 	// direct draws where fewer than directBelow records are visible.
 	direct      *weightTable
 	directBelow uint64
@@ -41,7 +43,7 @@ func newExactLaw(records, expected uint64, theta float64, stream random.Stream) 
 	if l.ranks, err = dist.NewZipf(n, theta); err != nil {
 		return nil, err
 	}
-	if l.scramble, err = dist.NewScramble(n, stream); err != nil {
+	if l.scramble, err = newScramble(n, stream); err != nil {
 		return nil, err
 	}
 	if records < l.directBelow {
@@ -53,6 +55,9 @@ func newExactLaw(records, expected uint64, theta float64, stream random.Stream) 
 }
 
 func (l *exactLaw) ranked() bool { return true }
+func (l *exactLaw) keyMap() traces.KeyMap {
+	return traces.KeyMap{Code: traces.CodeScrambled, Items: l.scramble.Items(), RoundKeys: l.scramble.Keys()}
+}
 
 func (l *exactLaw) fill(c *choices) {
 	from := 0
@@ -83,7 +88,7 @@ func (l *exactLaw) reach() uint64               { return l.ranks.N() }
 // foldedLaw is YCSB's: ranks of 10^10 + 1 items, folded by a hash.
 type foldedLaw struct {
 	ranks   rankLaw
-	fold    dist.Fold
+	fold    keymap.Fold
 	modulus uint64
 	direct  *directFold
 }
@@ -94,7 +99,7 @@ const notRanked = 1<<64 - 1
 func newFoldedLaw(records, modulus uint64, ranks rankLaw) (*foldedLaw, error) {
 	l := &foldedLaw{ranks: ranks, modulus: modulus}
 	var err error
-	if l.fold, err = dist.NewFold(modulus); err != nil {
+	if l.fold, err = keymap.NewFold(modulus); err != nil {
 		return nil, err
 	}
 	if records <= modulus/directShare {
@@ -104,6 +109,9 @@ func newFoldedLaw(records, modulus uint64, ranks rankLaw) (*foldedLaw, error) {
 }
 
 func (l *foldedLaw) ranked() bool { return true }
+func (l *foldedLaw) keyMap() traces.KeyMap {
+	return traces.KeyMap{Code: traces.CodeFolded, Items: l.modulus}
+}
 
 func (l *foldedLaw) fill(c *choices) {
 	from := 0
@@ -171,7 +179,7 @@ type directFold struct {
 // foldApart is the number of ranks that a directFold draws one by one.
 const foldApart = 1 << 17
 
-func newDirectFold(law rankLaw, fold dist.Fold, modulus uint64) *directFold {
+func newDirectFold(law rankLaw, fold keymap.Fold, modulus uint64) *directFold {
 	d := &directFold{records: make([]uint64, foldApart), ranks: make([]uint64, foldApart)}
 	for i := range d.ranks {
 		d.ranks[i] = uint64(i)

@@ -43,11 +43,10 @@ type phaseSource struct {
 // workspace is what one goroutine needs to make a block.
 type workspace struct {
 	block traces.Block
-	// For each operation, beyond what the first one sees: the inserts that it
-	// sees, and the deletes before it.
-	seen, deleted []uint32
-	draws, ranks  []uint64
-	choices       choices
+	// For each operation, the deletes of its block before it.
+	deleted []uint32
+	draws   []uint64
+	choices choices
 }
 
 // phaseRun is a phase in the making, from its first block to its last.
@@ -148,11 +147,12 @@ func (s *phaseRun) finish(w *workspace, m mark) (mark, error) {
 		return m, nil
 	}
 	end := m
-	w.seen, w.deleted = w.seen[:0], w.deleted[:0]
-	b.InsertBase = s.slice.insert(m.inserts)
+	w.deleted = w.deleted[:0]
+	b.InsertBase, b.DeletesBefore = s.slice.insert(m.inserts), m.deletes
+	b.VisibleRecords = s.slice.records + s.begins.inserts
 	if s.mix.inserts {
-		w.seen = extend(w.seen, b.Len())
-		b.VisibleInserts = s.history.visible(b.PhaseFirst, w.seen)
+		b.Seen = extend(b.Seen, b.Len())
+		b.VisibleRecords += s.history.visible(b.PhaseFirst, b.Seen)
 		end.inserts += countKind(b.Kinds, traces.Insert)
 	}
 	if s.mix.deletes {
@@ -200,14 +200,14 @@ func (s *phaseRun) fillKeys(w *workspace, m mark) error {
 	c := &w.choices
 	*c = choices{
 		stream: s.keys, first: b.PhaseFirst, kinds: b.Kinds, keys: b.Keys,
-		visible: s.slice.records + s.begins.inserts + b.VisibleInserts, seen: w.seen,
+		visible: b.VisibleRecords, seen: b.Seen,
 		deletes: m.deletes, deleted: w.deleted, victims: s.victims, list: c.list,
 		chosen: b.PhaseFirst - (m.inserts - s.begins.inserts) - (m.deletes - s.begins.deletes),
 	}
 	if s.mix.chooses {
 		if s.law.ranked() {
-			w.ranks = extend(w.ranks, b.Len())
-			c.ranks = w.ranks
+			b.Ranks = extend(b.Ranks, b.Len())
+			c.ranks = b.Ranks
 		}
 		if s.victims != nil {
 			if err := c.checkLiving(s.law.reach()); err != nil {

@@ -48,6 +48,7 @@ type press struct {
 // number k of its phase is in slot k modulo their number.
 type pressSlot struct {
 	workspace
+	encoded traces.EncodedBlock
 	// mark brings the mark in front of the block. The goroutine of the block
 	// before sends it as soon as it has counted, long before its block is done.
 	mark chan mark
@@ -80,9 +81,10 @@ func (p *press) print(ctx context.Context, s *phaseSource) error {
 	defer close(begun)
 	for range p.workers {
 		workers.Go(func() {
+			encoder := p.writer.NewEncoder()
 			for k := range begun {
 				at, next := &slots[k%uint64(len(slots))], &slots[(k+1)%uint64(len(slots))]
-				at.made <- p.make(run, k, at, next)
+				at.made <- p.make(run, k, at, next, encoder)
 			}
 		})
 	}
@@ -101,7 +103,7 @@ func (p *press) print(ctx context.Context, s *phaseSource) error {
 		}
 		n := uint64(slot.block.Len())
 		if n > 0 {
-			if err := p.writer.WriteBlock(&slot.block); err != nil {
+			if err := p.writer.Append(&slot.encoded); err != nil {
 				return err
 			}
 			p.first += n
@@ -123,12 +125,15 @@ func (p *press) print(ctx context.Context, s *phaseSource) error {
 	return nil
 }
 
-// make makes block k of a phase.
-func (p *press) make(run *phaseRun, k uint64, at, next *pressSlot) made {
+// make makes and encodes block k of a phase.
+func (p *press) make(run *phaseRun, k uint64, at, next *pressSlot, encoder *traces.Encoder) made {
 	sum := run.sketch(&at.workspace, k)
 	begins := <-at.mark
 	run.begin(k, begins)
 	next.mark <- begins.after(sum)
 	end, err := run.finish(&at.workspace, begins)
+	if err == nil && at.block.Len() > 0 {
+		err = encoder.Encode(&at.block, &at.encoded)
+	}
 	return made{end, err}
 }

@@ -1,8 +1,8 @@
 package tracegen
 
 import (
-	"pianola/tracegen/dist"
 	"pianola/tracegen/random"
+	"pianola/traces/keymap"
 )
 
 // slice is the part of the table that a spec is about. Its records are counted
@@ -36,12 +36,12 @@ func (s *slice) number(records []uint64) {
 // that the load wrote. Deletes take no place in a record's history but the last
 // one, so that the records behind the deletes so far live.
 type victims struct {
-	order   *dist.Scramble
+	order   *keymap.Scramble
 	records uint64
 }
 
 func newVictims(records, seed uint64) (*victims, error) {
-	order, err := dist.NewScramble(records, random.NewStream(seed, "victims"))
+	order, err := newScramble(records, random.NewStream(seed, "victims"))
 	return &victims{order, records}, err
 }
 

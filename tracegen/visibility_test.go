@@ -44,9 +44,9 @@ func checkVisibility(t *testing.T, name string, f generated, records, v uint64) 
 		}
 	}
 	f.blocks(t, "run", func(b *traces.Block) {
-		if b.VisibleInserts != seen(b.PhaseFirst) || b.InsertBase != records+before[b.PhaseFirst] {
+		if b.VisibleRecords != records+seen(b.PhaseFirst) || b.InsertBase != records+before[b.PhaseFirst] {
 			t.Fatalf("%s: the block of op %d says %d inserts visible, the next is key %d; want %d and %d",
-				name, b.PhaseFirst, b.VisibleInserts, b.InsertBase, seen(b.PhaseFirst), records+before[b.PhaseFirst])
+				name, b.PhaseFirst, b.VisibleRecords, b.InsertBase, records+seen(b.PhaseFirst), records+before[b.PhaseFirst])
 		}
 	})
 	if want := records + before[len(ops)]; f.totals.FirstFreeKey != want {

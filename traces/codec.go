@@ -1,9 +1,6 @@
 package traces
 
 import (
-	"encoding/binary"
-	"math/bits"
-
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -14,127 +11,157 @@ const (
 	fieldCount          = 3
 	fieldStartTick      = 4
 	fieldInsertBase     = 5
-	fieldVisibleInserts = 6
-	fieldKinds          = 7
-	fieldGaps           = 8
-	fieldKeyBase        = 9
-	fieldKeyWidth       = 10
-	fieldKeys           = 11
-	fieldScanLengths    = 12
-	fieldReadFields     = 13
-	fieldWrittenFields  = 14
+	fieldVisibleRecords = 6
+	fieldDeletesBefore  = 7
+	fieldKindTable      = 8
+	fieldKinds          = 9
+	fieldConstantGaps   = 10
+	fieldGapTokens      = 11
+	fieldGapBits        = 12
+	fieldKeyTokens      = 13
+	fieldKeyBits        = 14
+	fieldScanWidth      = 15
+	fieldScanLengths    = 16
+	fieldReadWidth      = 17
+	fieldReadFields     = 18
+	fieldWrittenWidth   = 19
+	fieldWrittenFields  = 20
+
+	fieldLast = fieldWrittenFields
 )
 
 // blockCodec encodes and decodes blocks by hand, byte for byte as generated
 // code does; a test holds them against each other. It keeps its buffers.
 type blockCodec struct {
-	out, column []byte
+	header *Header
+	keys   *keyCoder
+	out    []byte
+	// cuts are the places in out where a column begins or ends: the compressor
+	// begins a block of its own there, since columns have little in common.
+	cuts                []int
+	kinds               kindColumn
+	opened              opened
+	gaps, codes         codeColumn
+	scans, read, writes narrowColumn
+	ticks               []uint64
 }
 
-// encode returns b as the field `block` of a Trace, in memory that the next
-// call reuses. b must have passed checkBlock.
-func (c *blockCodec) encode(b *Block, paced bool) []byte {
-	out := c.out[:0]
+func newBlockCodec(h *Header) *blockCodec { return &blockCodec{header: h, keys: newKeyCoder(h)} }
+
+// frontMax is room for what stands before the message of a block: its tag and
+// its length.
+const frontMax = 1 + 4
+
+// encode returns b as the field `block` of a Trace, and the places where
+// columns begin and end, in memory that the next call reuses. b must have
+// passed checkBlock; seen[j] is how many more records op j sees than the first.
+func (c *blockCodec) encode(b *Block, seen []uint32) (field []byte, cuts []int, err error) {
+	counts := kindCounts(b.Kinds)
+	c.kinds.encode(b.Kinds, &counts)
+	c.keys.use(c.header, b.Phase)
+	var codes []uint64
+	if len(b.Ranks) > 0 && (c.keys.m.Code == CodeScrambled || c.keys.m.Code == CodeFolded) {
+		codes, err = c.keys.encodeRanks(b)
+	} else {
+		codes, err = c.keys.encode(b, seen)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	c.codes.encode(codes)
+	constant := false
+	c.gaps.encode(nil)
+	if len(b.Due) > 0 {
+		if constant = c.isConstant(b); !constant {
+			c.gaps.encode(c.gapsOf(b.Due))
+		}
+	}
+	encodeNarrow(&c.scans, b.Kinds, &kindScans, b.ScanLengths)
+	encodeNarrow(&c.read, b.Kinds, &kindReads, b.Read)
+	encodeNarrow(&c.writes, b.Kinds, &kindWrites, b.Written)
+	field, cuts = c.assemble(b, constant)
+	return field, cuts, nil
+}
+
+// gapsOf returns the ticks between each op and the one before.
+func (c *blockCodec) gapsOf(due []uint64) []uint64 {
+	gaps := sized(c.ticks, len(due)-1)
+	c.ticks = gaps
+	last := due[0]
+	for i, tick := range due[1:] {
+		gaps[i] = tick - last
+		last = tick
+	}
+	return gaps
+}
+
+// isConstant reports whether due times are those of the phase's stated rate.
+func (c *blockCodec) isConstant(b *Block) bool {
+	s, ok := newSteady(c.header, b.Phase)
+	if !ok {
+		return false
+	}
+	return s.is(b.Due, b.PhaseFirst)
+}
+
+// assemble writes the message.
+func (c *blockCodec) assemble(b *Block, constant bool) (field []byte, cuts []int) {
+	var front [frontMax]byte
+	out := append(c.out[:0], front[:]...)
+	cuts = c.cuts[:0]
 	number := func(field protowire.Number, v uint64) {
 		if v != 0 {
 			out = protowire.AppendTag(out, field, protowire.VarintType)
 			out = protowire.AppendVarint(out, v)
 		}
 	}
-	column := func(field protowire.Number) {
-		if len(c.column) > 0 {
+	column := func(field protowire.Number, b []byte) {
+		if len(b) > 0 {
 			out = protowire.AppendTag(out, field, protowire.BytesType)
-			out = protowire.AppendBytes(out, c.column)
+			out = protowire.AppendVarint(out, uint64(len(b)))
+			cuts = append(cuts, len(out))
+			out = append(out, b...)
+			cuts = append(cuts, len(out))
 		}
-		c.column = c.column[:0]
 	}
 	number(fieldFirstOp, b.First)
 	number(fieldPhase, uint64(b.Phase))
 	number(fieldCount, uint64(b.Len()))
-	if paced {
+	if len(b.Due) > 0 {
 		number(fieldStartTick, b.Due[0])
 	}
 	number(fieldInsertBase, b.InsertBase)
-	number(fieldVisibleInserts, b.VisibleInserts)
-	c.column = c.column[:0]
-	for _, k := range b.Kinds {
-		c.column = append(c.column, byte(k))
+	number(fieldVisibleRecords, b.VisibleRecords)
+	number(fieldDeletesBefore, b.DeletesBefore)
+	out = protowire.AppendTag(out, fieldKindTable, protowire.BytesType)
+	out = protowire.AppendBytes(out, c.kinds.table)
+	column(fieldKinds, c.kinds.indexes)
+	if constant {
+		number(fieldConstantGaps, 1)
 	}
-	column(fieldKinds)
-	if paced {
-		c.column = appendGaps(c.column, b.Due)
-		column(fieldGaps)
-	}
-	base, width := c.encodeKeys(b)
-	number(fieldKeyBase, base)
-	number(fieldKeyWidth, uint64(width))
-	column(fieldKeys)
-	c.column = appendEntries(c.column, b.Kinds, &kindScans, b.ScanLengths)
-	column(fieldScanLengths)
-	c.column = appendEntries(c.column, b.Kinds, &kindReads, b.Read)
-	column(fieldReadFields)
-	c.column = appendEntries(c.column, b.Kinds, &kindWrites, b.Written)
-	column(fieldWrittenFields)
-	c.out = out
-	// The length comes before the bytes: wrap them once it is known.
-	c.column = protowire.AppendTag(c.column[:0], traceBlock, protowire.BytesType)
-	c.column = protowire.AppendBytes(c.column, out)
-	return c.column
+	column(fieldGapTokens, c.gaps.tokens)
+	column(fieldGapBits, c.gaps.open)
+	column(fieldKeyTokens, c.codes.tokens)
+	column(fieldKeyBits, c.codes.open)
+	number(fieldScanWidth, c.scans.width)
+	column(fieldScanLengths, c.scans.column)
+	number(fieldReadWidth, c.read.width)
+	column(fieldReadFields, c.read.column)
+	number(fieldWrittenWidth, c.writes.width)
+	column(fieldWrittenFields, c.writes.column)
+	c.out, c.cuts = out, cuts
+	return wrapFront(out, cuts)
 }
 
-// appendGaps appends the ticks between each op and the one before.
-func appendGaps(dst []byte, due []uint64) []byte {
-	last := due[0]
-	for _, tick := range due[1:] {
-		dst = binary.AppendUvarint(dst, tick-last)
-		last = tick
+// wrapFront puts tag and length before a message that has room for them in
+// front, and makes cuts count from there.
+func wrapFront(out []byte, cuts []int) ([]byte, []int) {
+	size := uint64(len(out) - frontMax)
+	at := frontMax - protowire.SizeTag(traceBlock) - protowire.SizeVarint(size)
+	front := protowire.AppendTag(out[at:at], traceBlock, protowire.BytesType)
+	protowire.AppendVarint(front, size)
+	for i := range cuts {
+		cuts[i] -= at
 	}
-	return dst
-}
-
-// appendEntries appends an entry for each op of a kind that has one; without
-// values they are zeros.
-func appendEntries[T ~uint32](dst []byte, kinds []Kind, has *[256]bool, values []T) []byte {
-	if len(values) == 0 {
-		for _, k := range kinds {
-			if has[k] {
-				dst = append(dst, 0)
-			}
-		}
-		return dst
-	}
-	values = values[:len(kinds)]
-	for i, k := range kinds {
-		if has[k] {
-			dst = binary.AppendUvarint(dst, uint64(values[i]))
-		}
-	}
-	return dst
-}
-
-// keyWidth returns the number of bytes that offsets up to span take.
-func keyWidth(span uint64) uint64 { return uint64(bits.Len64(span)+7) / 8 }
-
-// encodeKeys fills the column with the key numbers of all ops but inserts.
-func (c *blockCodec) encodeKeys(b *Block) (base uint64, width int) {
-	least, greatest := ^uint64(0), uint64(0)
-	for i, k := range b.Kinds {
-		if k != Insert {
-			least, greatest = min(least, b.Keys[i]), max(greatest, b.Keys[i])
-		}
-	}
-	if least > greatest {
-		return 0, 0
-	}
-	width = int(keyWidth(greatest - least))
-	column := c.column
-	for i, k := range b.Kinds {
-		if k != Insert {
-			// Eight bytes are stored, width of them count.
-			at := len(column) + width
-			column = binary.LittleEndian.AppendUint64(column, b.Keys[i]-least)[:at]
-		}
-	}
-	c.column = column
-	return least, width
+	return out[at:], cuts
 }

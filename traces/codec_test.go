@@ -22,7 +22,7 @@ func testHeader() *Header {
 
 // randomBlock returns a block with every kind, of widely differing numbers.
 func randomBlock(r *rand.Rand, n, phase int) *Block {
-	b := &Block{First: r.Uint64() >> 2, Phase: phase, InsertBase: r.Uint64() >> 2, VisibleInserts: r.Uint64() >> 2}
+	b := &Block{First: r.Uint64() >> 2, Phase: phase, InsertBase: r.Uint64() >> 2, VisibleRecords: r.Uint64() >> 2, DeletesBefore: r.Uint64() >> 2}
 	span := uint64(1) << r.IntN(60)
 	insert, due := b.InsertBase, r.Uint64()>>3
 	for range n {
@@ -53,15 +53,34 @@ func randomBlock(r *rand.Rand, n, phase int) *Block {
 	return b
 }
 
+// encodeField returns a block as a field of a Trace.
+func encodeField(t testing.TB, h *Header, b *Block) []byte {
+	t.Helper()
+	field, _, err := newBlockCodec(h).encode(b, b.Seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Clone(field)
+}
+
+// decodeField reads what encodeField returned of a block that begins its phase.
+func decodeField(h *Header, field []byte) (*Block, error) {
+	c, b := newBlockCodec(h), new(Block)
+	o, err := c.open(field, b)
+	if err != nil {
+		return nil, err
+	}
+	return b, c.finish(o, b, 0, nil)
+}
+
 func TestHandWrittenEncodingIsThatOfGeneratedCode(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	var c blockCodec
 	for i := range 200 {
 		b := randomBlock(r, 1+r.IntN(300), i%2)
 		if err := checkBlock(b, testHeader()); err != nil {
 			t.Fatal(err)
 		}
-		got := c.encode(b, b.Phase == 1)
+		got := encodeField(t, testHeader(), b)
 		var msg tracev1.Trace
 		if err := proto.Unmarshal(got, &msg); err != nil {
 			t.Fatal(err)
@@ -76,29 +95,41 @@ func TestHandWrittenEncodingIsThatOfGeneratedCode(t *testing.T) {
 		if len(msg.Block) != 1 || len(msg.Block[0].ProtoReflect().GetUnknown()) > 0 || msg.Block[0].Count != uint32(b.Len()) || msg.Block[0].FirstOp != b.First {
 			t.Fatalf("block %d: generated code reads %v", i, &msg)
 		}
-		var back Block
-		if err := c.decode(got, testHeader(), &back); err != nil {
+		back, err := decodeField(testHeader(), got)
+		if err != nil {
 			t.Fatal(err)
 		}
-		var x, y Op
-		for j := range b.Len() {
-			b.Op(j, &x)
-			back.Op(j, &y)
-			if x != y {
-				t.Fatalf("block %d op %d: %+v written, %+v read", i, j, x, y)
-			}
+		sameOps(t, b, back)
+	}
+}
+
+func sameOps(t *testing.T, want, got *Block) {
+	t.Helper()
+	if want.Len() != got.Len() || want.InsertBase != got.InsertBase || want.VisibleRecords != got.VisibleRecords || want.DeletesBefore != got.DeletesBefore {
+		t.Fatalf("block of %d ops written, of %d read, or of other bases", want.Len(), got.Len())
+	}
+	var x, y Op
+	for j := range want.Len() {
+		want.Op(j, &x)
+		got.Op(j, &y)
+		if x != y {
+			t.Fatalf("op %d: %+v written, %+v read", j, x, y)
 		}
 	}
 }
 
 func TestDecodeAllocatesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	var c, d blockCodec
-	field := bytes.Clone(c.encode(randomBlock(r, 5000, 1), true))
-	var b Block
 	h := testHeader()
+	field := encodeField(t, h, randomBlock(r, 5000, 1))
+	var b Block
+	c := newBlockCodec(h)
 	allocs := testing.AllocsPerRun(20, func() {
-		if err := d.decode(field, h, &b); err != nil {
+		o, err := c.open(field, &b)
+		if err == nil {
+			err = c.finish(o, &b, 0, nil)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -109,20 +140,18 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 
 func FuzzDecodeBlock(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 6))
-	var c blockCodec
 	for i := range 4 {
-		f.Add(bytes.Clone(c.encode(randomBlock(r, 1+r.IntN(30), i%2), i%2 == 1)))
+		f.Add(encodeField(f, testHeader(), randomBlock(r, 1+r.IntN(30), i%2)))
 	}
 	f.Fuzz(func(t *testing.T, field []byte) {
-		var c, again blockCodec
-		var b Block
-		if c.decode(field, testHeader(), &b) != nil {
+		b, err := decodeField(testHeader(), field)
+		if err != nil {
 			return
 		}
-		if err := checkBlock(&b, testHeader()); err != nil {
+		if err := checkBlock(b, testHeader()); err != nil {
 			t.Fatalf("a block that was read can't be written: %v", err)
 		}
-		if second := again.encode(&b, b.Phase == 1); !bytes.Equal(second, field) {
+		if second := encodeField(t, testHeader(), b); !bytes.Equal(second, field) {
 			t.Fatalf("%x was read, its ops are written %x", field, second)
 		}
 	})

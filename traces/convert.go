@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	tracev1 "pianola/proto/trace/v1"
+	"pianola/traces/keymap"
 	"pianola/traces/payload"
 )
 
@@ -33,11 +34,18 @@ func encodeHeader(h *Header) ([]byte, error) {
 		FirstKey:    h.FirstKey,
 		RecordCount: h.Records,
 	}
+	if h.InsertFrom != h.FirstKey+h.Records {
+		msg.InsertFrom = h.InsertFrom
+	}
+	if h.Victims != nil {
+		msg.Victims = h.Victims[:]
+	}
 	for i := range h.Phases {
 		p := &h.Phases[i]
 		phase := &tracev1.Phase{
 			Name: p.Name, Paced: p.Paced, KeyLaw: p.KeyLaw, ScanLaw: p.ScanLaw, Arrivals: p.Arrivals,
 			RateNumerator: p.Rate.Numerator, RateDenominator: p.Rate.Denominator, VisibilityOps: p.VisibilityOps,
+			KeyMap: encodeKeyMap(&p.KeyMap),
 		}
 		for _, s := range p.Mix {
 			phase.Mix = append(phase.Mix, &tracev1.Share{Kind: tracev1.Kind(s.Kind), Share: s.Share})
@@ -57,8 +65,8 @@ func decodeHeader(field []byte) (*Header, error) {
 		return nil, err
 	}
 	// A later version may mean anything by the rest.
-	if v := versionOf(body); v > FormatVersion {
-		return nil, fmt.Errorf("%w: %d; this program reads versions up to %d", ErrVersion, v, FormatVersion)
+	if v := versionOf(body); v != FormatVersion {
+		return nil, fmt.Errorf("%w: %d; this program reads version %d", ErrVersion, v, FormatVersion)
 	}
 	if err := checkHeaderCounts(body); err != nil {
 		return nil, err
@@ -76,6 +84,14 @@ func decodeHeader(field []byte) (*Header, error) {
 		Table:         msg.Table,
 		FirstKey:      msg.FirstKey,
 		Records:       msg.RecordCount,
+		InsertFrom:    msg.InsertFrom,
+	}
+	switch len(msg.Victims) {
+	case 0:
+	case keymap.Rounds:
+		h.Victims = (*[keymap.Rounds]uint64)(msg.Victims)
+	default:
+		return nil, broken(invHeader, "%d round keys of the deletes", len(msg.Victims))
 	}
 	if msg.TickNs > math.MaxInt64 {
 		return nil, broken(invHeader, "tick of %d ns", msg.TickNs)
@@ -88,6 +104,9 @@ func decodeHeader(field []byte) (*Header, error) {
 		phase := Phase{
 			Name: p.Name, Paced: p.Paced, KeyLaw: p.KeyLaw, ScanLaw: p.ScanLaw, Arrivals: p.Arrivals,
 			Rate: Rate{p.RateNumerator, p.RateDenominator}, VisibilityOps: p.VisibilityOps,
+		}
+		if phase.KeyMap, err = decodeKeyMap(p.KeyMap, p.Name); err != nil {
+			return nil, err
 		}
 		for _, s := range p.Mix {
 			if s.Kind <= 0 || s.Kind >= tracev1.Kind(KindLimit) {
@@ -103,11 +122,39 @@ func decodeHeader(field []byte) (*Header, error) {
 	return h, h.check()
 }
 
+func encodeKeyMap(m *KeyMap) *tracev1.KeyMap {
+	msg := &tracev1.KeyMap{Code: tracev1.KeyCode(m.Code) + 1, Items: m.Items}
+	if m.Code == CodeScrambled {
+		msg.RoundKeys = m.RoundKeys[:]
+	}
+	return msg
+}
+
+func decodeKeyMap(msg *tracev1.KeyMap, phase string) (KeyMap, error) {
+	code := msg.GetCode() - 1
+	if code < 0 || code >= tracev1.KeyCode(keyCodeLimit) {
+		return KeyMap{}, broken(invHeader, "unknown key code %d of phase %q", msg.GetCode(), phase)
+	}
+	m := KeyMap{Code: KeyCode(code), Items: msg.GetItems()}
+	keys := 0
+	if m.Code == CodeScrambled {
+		keys = keymap.Rounds
+	}
+	if len(msg.GetRoundKeys()) != keys {
+		return m, broken(invHeader, "%d round keys of phase %q where %d are due", len(msg.GetRoundKeys()), phase, keys)
+	}
+	copy(m.RoundKeys[:], msg.GetRoundKeys())
+	return m, nil
+}
+
 // checkHeaderCounts counts what a header repeats before it is decoded: each
 // repeat takes far more memory than its two bytes or more.
 func checkHeaderCounts(body []byte) error {
 	if phases, hints := repeats(body, headerPhases), repeats(body, headerHints); phases > phasesMax || hints > hintsMax {
 		return broken(invHeader, "%d phases and %d hints", phases, hints)
+	}
+	if n := repeats(body, headerVictims); n > keymap.Rounds {
+		return broken(invHeader, "%d lists of round keys", n)
 	}
 	for phase := range messages(body, headerPhases) {
 		if n := repeats(phase, phaseMix); n >= int(KindLimit) {
@@ -158,6 +205,10 @@ func (h *Header) check() error {
 		return broken(invHeader, "%d hints", len(h.Hints))
 	case h.FirstKey > keyMax || h.Records > keyMax-h.FirstKey:
 		return broken(invHeader, "%d records from key number %d on", h.Records, h.FirstKey)
+	case h.InsertFrom != 0 && (h.InsertFrom < h.FirstKey+h.Records || h.InsertFrom > keyMax):
+		return broken(invHeader, "inserts from key number %d on, with %d records from %d on", h.InsertFrom, h.Records, h.FirstKey)
+	case h.Victims != nil && (h.Records < 1 || h.Records > keymap.MaxItems):
+		return broken(invHeader, "an order of deletes of %d records", h.Records)
 	}
 	if err := h.Fields.Check(&h.Keys); err != nil {
 		return broken(invHeader, "%v", err)
@@ -187,6 +238,11 @@ func (p *Phase) check() error {
 		return broken(invHeader, "phase %s is unpaced and has arrivals %q of rate %d/%d", p.Name, p.Arrivals, p.Rate.Numerator, p.Rate.Denominator)
 	case p.VisibilityOps > visibilityMax:
 		return broken(invHeader, "phase %s shows inserts %d ops later", p.Name, p.VisibilityOps)
+	case p.KeyMap.Code == CodeAge && p.VisibilityOps == 0:
+		return broken(invHeader, "phase %s has ages of records and does not say which are visible", p.Name)
+	}
+	if err := p.KeyMap.check(p.Name); err != nil {
+		return err
 	}
 	last := Kind(0)
 	for _, s := range p.Mix {

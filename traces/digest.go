@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -13,36 +14,24 @@ import (
 // "Digest".
 type PhaseDigest struct {
 	paced bool
-	chunk hash.Hash
-	// ops of the open chunk, and the previous op's key and due time in it.
-	ops              int
-	prevKey, prevDue uint64
-	chunks           [][sha256.Size]byte
-	count            uint64
-	buf              []byte
+	open  *chunkHash
+	// unknown says that the open chunk has ops that were not added.
+	unknown bool
+	chunks  [][sha256.Size]byte
+	count   uint64
 }
 
 // NewPhaseDigest returns the digest of an empty phase.
 func NewPhaseDigest(paced bool) *PhaseDigest {
-	return &PhaseDigest{paced: paced, chunk: sha256.New()}
+	return &PhaseDigest{paced: paced, open: newChunkHash()}
 }
-
-// canonicalMax is the greatest length of one op's canonical bytes: the kind and
-// five varints.
-const canonicalMax = 1 + 5*binary.MaxVarintLen64
-
-// flushAt is how many bytes are gathered before they are hashed.
-const flushAt = 1 << 13
 
 // Add adds the ops of b.
 func (d *PhaseDigest) Add(b *Block) {
-	if d.buf == nil {
-		d.buf = make([]byte, 0, flushAt+canonicalMax)
-	}
 	for from := 0; from < b.Len(); {
-		to := min(b.Len(), from+BlockOps-d.ops)
-		d.addOps(b, from, to)
-		if d.ops += to - from; d.ops == BlockOps {
+		to := min(b.Len(), from+BlockOps-d.open.ops)
+		d.open.add(b, d.paced, from, to)
+		if d.open.ops == BlockOps {
 			d.endChunk()
 		}
 		from = to
@@ -50,34 +39,119 @@ func (d *PhaseDigest) Add(b *Block) {
 	d.count += uint64(b.Len())
 }
 
-// addOps adds the ops [from, to) of b to the open chunk.
-func (d *PhaseDigest) addOps(b *Block, from, to int) {
-	buf, prevKey, prevDue := d.buf, d.prevKey, d.prevDue
-	keys := b.Keys[:to]
+// join adds a block that begins a chunk and was hashed elsewhere. h belongs to d
+// afterwards; the hash that d gives back is free.
+func (d *PhaseDigest) join(h *chunkHash) (free *chunkHash) {
+	free, d.open = d.open, h
+	d.count += uint64(h.ops)
+	if h.ops == BlockOps {
+		d.endChunk()
+	}
+	return free
+}
+
+// skip passes over ops: the chunks that hold them have no digest.
+func (d *PhaseDigest) skip(ops uint64) {
+	d.count += ops
+	d.chunks = append(d.chunks, make([][sha256.Size]byte, d.count/BlockOps-uint64(len(d.chunks)))...)
+	d.open.reset()
+	d.open.ops = int(d.count % BlockOps)
+	d.unknown = d.open.ops > 0
+}
+
+func (d *PhaseDigest) endChunk() {
+	sum := [sha256.Size]byte{}
+	if !d.unknown {
+		sum = d.open.sum()
+	}
+	d.unknown = false
+	d.chunks = append(d.chunks, sum)
+	d.open.reset()
+}
+
+// chunkHash hashes the ops of one chunk.
+type chunkHash struct {
+	sha hash.Hash
+	// ops so far, and the last one's key and due time.
+	ops              int
+	prevKey, prevDue uint64
+	buf              []byte
+}
+
+// canonicalMax is the greatest length of one op's canonical bytes: the kind and
+// five varints.
+const canonicalMax = 1 + 5*binary.MaxVarintLen64
+
+// gathered is how many bytes are hashed at a time.
+const gathered = 1 << 13
+
+func newChunkHash() *chunkHash {
+	return &chunkHash{sha: sha256.New(), buf: make([]byte, gathered+canonicalMax+8)}
+}
+
+func (h *chunkHash) reset() {
+	h.sha.Reset()
+	h.ops, h.prevKey, h.prevDue = 0, 0, 0
+}
+
+func (h *chunkHash) sum() (sum [sha256.Size]byte) {
+	h.sha.Sum(sum[:0])
+	return sum
+}
+
+// add adds the ops [from, to) of b, which the chunk has room for.
+func (h *chunkHash) add(b *Block, paced bool, from, to int) {
+	buf, n := h.buf, 0
+	prevKey, prevDue := h.prevKey, h.prevDue
+	keys, kinds := b.Keys[:to], b.Kinds[:to]
 	for i := from; i < to; i++ {
-		k := b.Kinds[i]
-		buf = append(buf, byte(k))
-		if d.paced {
-			buf = binary.AppendUvarint(buf, b.Due[i]-prevDue)
+		k := kinds[i]
+		buf[n] = byte(k)
+		n++
+		if paced {
+			n += putUvarint(buf[n:], b.Due[i]-prevDue)
 			prevDue = b.Due[i]
 		}
-		buf = binary.AppendVarint(buf, int64(keys[i]-prevKey))
+		delta := keys[i] - prevKey
 		prevKey = keys[i]
+		n += putUvarint(buf[n:], delta<<1^uint64(int64(delta)>>63))
 		if k == Scan {
-			buf = binary.AppendUvarint(buf, uint64(at(b.ScanLengths, i)))
+			n += putUvarint(buf[n:], uint64(at(b.ScanLengths, i)))
 		}
 		if kindReads[k] {
-			buf = binary.AppendUvarint(buf, uint64(at(b.Read, i)))
+			n += putUvarint(buf[n:], uint64(at(b.Read, i)))
 		}
 		if kindWrites[k] {
-			buf = binary.AppendUvarint(buf, uint64(at(b.Written, i)))
+			n += putUvarint(buf[n:], uint64(at(b.Written, i)))
 		}
-		if len(buf) >= flushAt {
-			d.chunk.Write(buf)
-			buf = buf[:0]
+		if n >= gathered {
+			h.sha.Write(buf[:n])
+			n = 0
 		}
 	}
-	d.buf, d.prevKey, d.prevDue = buf, prevKey, prevDue
+	h.sha.Write(buf[:n])
+	h.ops += to - from
+	h.prevKey, h.prevDue = prevKey, prevDue
+}
+
+// putUvarint writes v as a uvarint and returns its length; it may overwrite up
+// to 8 bytes of b behind that. Numbers below 2^56 are spread over their bytes
+// at once: the lengths of random ones can't be foretold, and branches on them
+// cost more than everything else.
+func putUvarint(b []byte, v uint64) int {
+	if v < 1<<7 {
+		b[0] = byte(v)
+		return 1
+	}
+	if v >= 1<<56 {
+		return binary.PutUvarint(b, v)
+	}
+	x := v&0x000000000fffffff | v&0x00fffffff0000000<<4
+	x = x&0x00003fff00003fff | x&0x0fffc0000fffc000<<2
+	x = x&0x007f007f007f007f | x&0x3f803f803f803f80<<1
+	n := (bits.Len64(v) + 6) / 7
+	binary.LittleEndian.PutUint64(b, x|0x8080808080808080&(1<<(8*(n-1)&63)-1))
+	return n
 }
 
 // at returns entry i of a column that may be left out.
@@ -86,16 +160,6 @@ func at[T ~uint32](column []T, i int) T {
 		return 0
 	}
 	return column[i]
-}
-
-func (d *PhaseDigest) endChunk() {
-	d.chunk.Write(d.buf)
-	d.buf = d.buf[:0]
-	var sum [sha256.Size]byte
-	d.chunk.Sum(sum[:0])
-	d.chunks = append(d.chunks, sum)
-	d.chunk.Reset()
-	d.ops, d.prevKey, d.prevDue = 0, 0, 0
 }
 
 // Count returns the number of ops added.
@@ -107,7 +171,7 @@ func (d *PhaseDigest) FullChunks() [][sha256.Size]byte { return d.chunks }
 // Sum ends the last chunk and returns the phase's digest. Nothing may be added
 // after it.
 func (d *PhaseDigest) Sum() [sha256.Size]byte {
-	if d.ops > 0 {
+	if d.open.ops > 0 {
 		d.endChunk()
 	}
 	return sumChunks(d.chunks)

@@ -137,17 +137,30 @@ func (s *fileSource) read(offset int64, n uint32) error {
 
 // decompress decompresses s.frame to s.field.
 func (s *fileSource) decompress(d decoder, size frameSize) error {
-	if err := s.checker.check(s.frame); err != nil {
-		return err
-	}
 	var err error
-	if s.field, err = d.decode(s.frame, s.field); err != nil {
-		return err
+	s.field, err = decompressFrame(&s.checker, d, s.frame, s.field, size)
+	return err
+}
+
+// decompressFrame returns the contents of a frame in the memory of field.
+func decompressFrame(c *frameChecker, d decoder, frame, field []byte, size frameSize) ([]byte, error) {
+	if err := c.check(frame); err != nil {
+		return field, err
 	}
-	if len(s.field) != int(size.decompressed) {
-		return broken(invSeekTable, "frame of %d bytes, decompressed; the seek table says %d", len(s.field), size.decompressed)
+	field, err := d.decode(frame, field)
+	if err == nil && len(field) != int(size.decompressed) {
+		err = broken(invSeekTable, "frame of %d bytes, decompressed; the seek table says %d", len(field), size.decompressed)
 	}
-	return nil
+	return field, err
+}
+
+// decompressBlock is decompressFrame for the frame of a block, whose checksum
+// the footer states.
+func decompressBlock(c *frameChecker, d decoder, frame, field []byte, e *blockEntry, size frameSize) ([]byte, error) {
+	if got := crc32c(frame); got != e.crc {
+		return field, broken(invChecksum, "checksum is %08x, the footer says %08x", got, e.crc)
+	}
+	return decompressFrame(c, d, frame, field, size)
 }
 
 func (s *fileSource) nextBlock() ([]byte, error) {
@@ -161,10 +174,9 @@ func (s *fileSource) nextBlock() ([]byte, error) {
 	if err := s.read(e.offset, e.size); err != nil {
 		return nil, err
 	}
-	if got := crc32c(s.frame); got != e.crc {
-		return nil, broken(invChecksum, "checksum is %08x, the footer says %08x", got, e.crc)
-	}
-	return s.field, s.decompress(s.blocks, s.frames[s.next])
+	var err error
+	s.field, err = decompressBlock(&s.checker, s.blocks, s.frame, s.field, e, s.frames[s.next])
+	return s.field, err
 }
 
 func (s *fileSource) footerOffset() int64 {

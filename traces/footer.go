@@ -193,14 +193,12 @@ func checkStarts(blocks []blockEntry, next, end uint64) error {
 }
 
 func (f *footer) checkTotals(h *Header) error {
-	free := h.FirstKey
-	loads := h.Phases[0].Name == LoadPhase
-	if !loads {
-		free += h.Records
-	}
+	free, loads := h.insertFrom(), h.loads()
 	for i := range f.totals.Phases {
 		t := &f.totals.Phases[i]
-		free += t.Ops[Insert]
+		if i > 0 || !loads {
+			free += t.Ops[Insert]
+		}
 		if digest := sumChunks(t.Chunks); t.Digest != digest {
 			return broken(invDigest, "phase %s has chunks of digest %x, the footer says %x", h.Phases[i].Name, digest, t.Digest)
 		}

@@ -48,7 +48,7 @@ func smallTrace() (*Header, []*Block) {
 	add(&Block{First: 4, InsertBase: 4}, 2)
 	for i := range uint64(3) {
 		blocks = append(blocks, &Block{
-			First: 6 + 5*i, Phase: 1, InsertBase: 6 + i, VisibleInserts: max(i, 1) - 1,
+			First: 6 + 5*i, Phase: 1, InsertBase: 6 + i, VisibleRecords: 6 + max(i, 1) - 1, DeletesBefore: i,
 			Kinds:       []Kind{Read, Update, Scan, Insert, Delete},
 			Keys:        []uint64{i, 300, 5, 6 + i, 1},
 			Due:         []uint64{1000 * i, 1000*i + 10, 1000*i + 20, 1000*i + 300, 1000*i + 999},
@@ -133,14 +133,23 @@ func marshal(t testing.TB, m proto.Message) []byte {
 	return b
 }
 
+// compress returns the frame of a field.
+func compress(t testing.TB, field []byte) []byte {
+	t.Helper()
+	frame, err := newFrameEncoder().encode(field, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return frame
+}
+
 // file puts the trace together.
 func (f *forgery) file(t testing.TB) []byte {
 	t.Helper()
-	z := newEncoder()
 	var out []byte
 	var frames []frameSize
 	place := func(field []byte) (frame []byte) {
-		frame = z.EncodeAll(field, nil)
+		frame = compress(t, field)
 		if f.reframe != nil {
 			frame = f.reframe(len(frames), frame)
 		}
@@ -177,19 +186,28 @@ func (m *memoryFile) ReadAt(b []byte, offset int64) (int, error) {
 }
 func (m *memoryFile) Close() error { return nil }
 
-// readBothWays reads data as a file and as a stream and returns the first error
-// of each.
+// readBothWays reads data as a file, as one that is decoded ahead and as a
+// stream, and returns the first error of each.
 func readBothWays(data []byte) map[string]error {
 	all := func(r *Reader, err error) error {
 		if err != nil {
 			return err
 		}
+		defer r.Close()
 		for r.Scan() {
 		}
 		return r.Err()
 	}
+	ahead := func() (*Reader, error) {
+		r, err := newFileReader(&memoryFile{data}, int64(len(data)), "memory")
+		if err == nil {
+			r.DecodeAhead(2)
+		}
+		return r, err
+	}
 	return map[string]error{
 		"file":   all(newFileReader(&memoryFile{data}, int64(len(data)), "memory")),
+		"ahead":  all(ahead()),
 		"stream": all(NewReader(bytes.NewReader(data), "stream")),
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"pianola/traces/keymap"
 	"pianola/traces/payload"
 )
 
@@ -68,11 +69,11 @@ func exampleTrace(t *testing.T) []byte {
 	}, []*Block{
 		{Kinds: []Kind{Insert, Insert}, Keys: []uint64{0, 1}},
 		{
-			First: 2, Phase: 1, InsertBase: 2, Kinds: []Kind{Read, Update, Scan}, Keys: []uint64{1, 0, 0}, Due: []uint64{0, 500, 1000},
+			First: 2, Phase: 1, InsertBase: 2, VisibleRecords: 2, Kinds: []Kind{Read, Update, Scan}, Keys: []uint64{1, 0, 0}, Due: []uint64{0, 500, 1000},
 			ScanLengths: []uint32{0, 0, 300}, Read: []FieldSet{0, 0, OneField(0)}, Written: []FieldSet{0, OneField(3), 0},
 		},
 		{
-			First: 5, Phase: 1, InsertBase: 2, Kinds: []Kind{Insert, ReadModifyWrite, Delete}, Keys: []uint64{2, 1, 0}, Due: []uint64{1500, 1500, 2000},
+			First: 5, Phase: 1, InsertBase: 2, VisibleRecords: 2, Kinds: []Kind{Insert, ReadModifyWrite, Delete}, Keys: []uint64{2, 1, 0}, Due: []uint64{1500, 1500, 2000},
 			Written: []FieldSet{0, OneField(9), 0},
 		},
 	})
@@ -304,7 +305,7 @@ func traceFile(t *testing.T, data []byte) string {
 func fullBlock() *Block {
 	_, blocks := workloadB(1)
 	b := blocks[0]
-	b.First, b.Phase, b.InsertBase, b.VisibleInserts = 21, 1, 9, 2
+	b.First, b.Phase, b.InsertBase, b.VisibleRecords, b.DeletesBefore = 21, 1, 9, 8, 3
 	for i := range b.Due {
 		b.Due[i] += 3000
 	}
@@ -359,6 +360,19 @@ func TestASecondReaderReadsTheSame(t *testing.T) {
 		}
 		if want := dumpText(t, data); string(got) != want {
 			t.Errorf("%s: testdata/reader.py prints\n%.3000s\nthe dump is\n%.3000s", name, got, want)
+		}
+	}
+}
+
+func TestTheScrambleOfTheFormatIsTrue(t *testing.T) {
+	s := mustScramble(1000, [keymap.Rounds]uint64{1, 2, 3, 4})
+	for line := range strings.Lines(example(t, "scramble")) {
+		var x, want uint64
+		if _, err := fmt.Sscan(line, &x, &want); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Map(x); got != want {
+			t.Errorf("%d goes to %d, FORMAT.md says %d", x, got, want)
 		}
 	}
 }

@@ -204,12 +204,3 @@ func (d decoder) decode(frame, dst []byte) ([]byte, error) {
 	}
 	return out, nil
 }
-
-func newEncoder() *zstd.Encoder {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithEncoderCRC(true), zstd.WithAllLitEntropyCompression(true))
-	if err != nil {
-		panic("traces: internal error: " + err.Error()) // constant options
-	}
-	return z
-}

@@ -3,6 +3,7 @@ package traces
 import (
 	"time"
 
+	"pianola/traces/keymap"
 	"pianola/traces/payload"
 )
 
@@ -25,9 +26,26 @@ type Header struct {
 	// Key numbers FirstKey <= n < FirstKey+Records exist before the first
 	// phase after the load.
 	FirstKey, Records uint64
-	Phases            []Phase
-	Hints             []Hint
+	// InsertFrom is the key number of the first insert behind the load,
+	// FirstKey+Records or more; 0 means that sum.
+	InsertFrom uint64
+	// Victims are the round keys of the keymap.Scramble over the records that says
+	// which of them the first, second, … DELETE takes; nil if deletes take any.
+	Victims *[keymap.Rounds]uint64
+	Phases  []Phase
+	Hints   []Hint
 }
+
+// insertFrom resolves InsertFrom.
+func (h *Header) insertFrom() uint64 {
+	if h.InsertFrom == 0 {
+		return h.FirstKey + h.Records
+	}
+	return h.InsertFrom
+}
+
+// loads reports whether the first phase writes the records.
+func (h *Header) loads() bool { return h.Phases[0].Name == LoadPhase }
 
 // LoadPhase is the name of the phase that writes the records; every phase
 // behind it works on them.
@@ -47,8 +65,10 @@ type Phase struct {
 	Rate Rate
 	// VisibilityOps is v: operation i sees exactly the inserts of earlier
 	// phases and those of its own with index < i - v. 0: nothing is said, and
-	// blocks count no visible inserts.
+	// blocks count no visible records.
 	VisibilityOps uint64
+	// KeyMap is what codes of keys stand for in the file.
+	KeyMap KeyMap
 }
 
 // Share is the share of one kind in a phase's mix, as an exact decimal or ratio.

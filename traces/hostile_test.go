@@ -78,10 +78,7 @@ func TestAForgeryThatChangesNothingIsRead(t *testing.T) {
 // skippable ones.
 func TestEachEntryOfTheSeekTableIsOneFrame(t *testing.T) {
 	skippable := []byte{0x53, 0x2A, 0x4D, 0x18, 2, 0, 0, 0, 'n', 'o'}
-	empty := newEncoder().EncodeAll(nil, nil)
-	if len(empty) == 0 {
-		empty = []byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}
-	}
+	empty := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0}
 	last := len(forged(t).blocks) + 1
 	for _, i := range []int{0, 3, last} {
 		for name, reframe := range map[string]func(frame []byte) []byte{
@@ -142,7 +139,11 @@ func TestSmallFilesTakeLittleMemory(t *testing.T) {
 	// Repeats of empty messages: two bytes each, a hundred or so decoded.
 	repeat := func(outer, inner protowire.Number, n int) []byte {
 		one := protowire.AppendBytes(protowire.AppendTag(nil, inner, protowire.BytesType), nil)
-		return protowire.AppendBytes(protowire.AppendTag(nil, outer, protowire.BytesType), bytes.Repeat(one, n))
+		msg := bytes.Repeat(one, n)
+		if outer == traceHeader {
+			msg = append([]byte{headerVersion << 3, FormatVersion}, msg...)
+		}
+		return protowire.AppendBytes(protowire.AppendTag(nil, outer, protowire.BytesType), msg)
 	}
 	bomb := func(i int, frame []byte) func(f *forgery) {
 		return func(f *forgery) {
@@ -193,6 +194,9 @@ func TestSmallFilesTakeLittleMemory(t *testing.T) {
 func nested(outer, middle, inner protowire.Number, n int) []byte {
 	one := protowire.AppendBytes(protowire.AppendTag(nil, inner, protowire.BytesType), nil)
 	message := protowire.AppendBytes(protowire.AppendTag(nil, middle, protowire.BytesType), bytes.Repeat(one, n))
+	if outer == traceHeader {
+		message = append([]byte{headerVersion << 3, FormatVersion}, message...)
+	}
 	return protowire.AppendBytes(protowire.AppendTag(nil, outer, protowire.BytesType), message)
 }
 
@@ -258,7 +262,7 @@ func TestSeekTablesThatLie(t *testing.T) {
 			for way, err := range readBothWays(data) {
 				var c *CorruptError
 				// A file can't know whether its footer or the table lies.
-				if !errors.As(err, &c) || c.Invariant != invSeekTable && !(way == "file" && c.Invariant == invFooter) {
+				if !errors.As(err, &c) || c.Invariant != invSeekTable && !(way != "stream" && c.Invariant == invFooter) {
 					t.Errorf("%s, %s: error %v", name, way, err)
 				}
 			}
@@ -402,7 +406,7 @@ func (e errReader) Read([]byte) (int, error) { return 0, e.err }
 func TestScanStaysAtAnError(t *testing.T) {
 	f := forged(t)
 	block := blockMessage(t, f.blocks[2])
-	block.Keys = block.Keys[1:]
+	block.KeyTokens = block.KeyTokens[1:]
 	f.blocks[2] = marshal(t, &tracev1.Trace{Block: []*tracev1.Block{block}})
 	r, err := NewReader(bytes.NewReader(f.file(t)), "stream")
 	if err != nil {

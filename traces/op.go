@@ -85,16 +85,29 @@ type Block struct {
 	// over its phase.
 	First, PhaseFirst uint64
 	Phase             int
-	// InsertBase is the key number of the first insert; VisibleInserts is the
-	// number of this phase's inserts that the first op sees, by the header's
-	// VisibilityOps.
-	InsertBase, VisibleInserts uint64
+	// InsertBase is the key number of the first insert.
+	InsertBase uint64
+	// VisibleRecords is the number of records that the first op sees: those of the
+	// header, the inserts of earlier phases, and of its own those with an index
+	// below its own less the header's VisibilityOps. 0 in a load and where
+	// VisibilityOps is 0.
+	VisibleRecords uint64
+	// DeletesBefore is the number of deletes of all ops before the first.
+	DeletesBefore uint64
 
 	Kinds         []Kind
 	Due           []uint64
 	Keys          []uint64
 	ScanLengths   []uint32
 	Read, Written []FieldSet
+
+	// Ranks are for a Writer alone: the popularity rank of each op whose key has
+	// one, by the phase's key map. Without them they are found from the keys,
+	// which takes longer, or more room.
+	Ranks []uint64
+	// Seen is for an Encoder alone: how many more records each op sees than the
+	// first; empty if none does.
+	Seen []uint32
 }
 
 // Len returns the number of operations.
@@ -105,6 +118,7 @@ func (b *Block) Reset() {
 	*b = Block{
 		Kinds: b.Kinds[:0], Due: b.Due[:0], Keys: b.Keys[:0],
 		ScanLengths: b.ScanLengths[:0], Read: b.Read[:0], Written: b.Written[:0],
+		Ranks: b.Ranks[:0], Seen: b.Seen[:0],
 	}
 }
 

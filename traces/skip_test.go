@@ -52,7 +52,7 @@ func TestSkipToChecksWhatItReads(t *testing.T) {
 		}
 	}
 	other := blockMessage(t, f.blocks[3])
-	other.Keys[0] ^= 4
+	other.KeyTokens[0] ^= 4
 	f.blocks[3] = marshal(t, &tracev1.Trace{Block: []*tracev1.Block{other}})
 	r = open(f.file(t))
 	var c *CorruptError

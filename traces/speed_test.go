@@ -51,9 +51,13 @@ func perOp(b *testing.B, f func()) {
 }
 
 func BenchmarkEncodeBlock(b *testing.B) {
-	_, blocks := workloadB(1)
-	var c blockCodec
-	perOp(b, func() { c.encode(blocks[0], true) })
+	h, blocks := workloadB(1)
+	c := newBlockCodec(h)
+	perOp(b, func() {
+		if _, _, err := c.encode(blocks[0], nil); err != nil {
+			b.Fatal(err)
+		}
+	})
 }
 
 func BenchmarkDigestBlock(b *testing.B) {
@@ -73,11 +77,15 @@ func BenchmarkCheckBlock(b *testing.B) {
 
 func BenchmarkDecodeBlock(b *testing.B) {
 	h, blocks := workloadB(1)
-	var c, d blockCodec
-	field := bytes.Clone(c.encode(blocks[0], true))
+	field := encodeField(b, h, blocks[0])
+	c := newBlockCodec(h)
 	var block Block
 	perOp(b, func() {
-		if err := d.decode(field, h, &block); err != nil {
+		o, err := c.open(field, &block)
+		if err == nil {
+			err = c.finish(o, &block, 0, nil)
+		}
+		if err != nil {
 			b.Fatal(err)
 		}
 	})

@@ -1,5 +1,5 @@
 package traces
 
-// FormatVersion is the version that Writer writes. Version 0 may still change
-// and is read by the program that wrote it; FORMAT.md has the history.
-const FormatVersion = 0
+// FormatVersion is the version that Writer writes and Reader reads. It is
+// frozen: later ones are read besides it. FORMAT.md has the history.
+const FormatVersion = 1

@@ -21,6 +21,12 @@ func newVisibility(delay uint64) *visibility {
 	return &visibility{delay: delay, inserts: make([]uint64, (delay+BlockOps)/64+2)}
 }
 
+// resume goes on in front of op first, which sees the given number of inserts.
+// What the delay reaches back over is added behind it.
+func (v *visibility) resume(first, visible uint64) {
+	v.counted, v.visible = first-min(first, v.delay), visible
+}
+
 // at returns the number of inserts that op i sees. i must not fall.
 func (v *visibility) at(i uint64) uint64 {
 	for i > v.delay && v.counted < i-v.delay {
@@ -30,6 +36,20 @@ func (v *visibility) at(i uint64) uint64 {
 		v.counted += n
 	}
 	return v.visible
+}
+
+// seen sets out[j] to how many inserts op first+j sees and op first does not.
+// It follows at(first) and add(first, …).
+func (v *visibility) seen(out []uint32, first uint64) {
+	words := uint64(len(v.inserts))
+	more := uint32(0)
+	for j := range out {
+		out[j] = more
+		if i := first + uint64(j); i >= v.delay {
+			i -= v.delay
+			more += uint32(v.inserts[i/64%words] >> (i % 64) & 1)
+		}
+	}
 }
 
 // add takes the kinds of ops first, first+1, … It follows at(first), and the

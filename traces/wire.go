@@ -18,6 +18,7 @@ const (
 	headerVersion = 1
 	headerPhases  = 12
 	headerHints   = 13
+	headerVictims = 15
 	phaseMix      = 3
 	footerBlocks  = 1
 	footerPhases  = 2

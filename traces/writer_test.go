@@ -8,8 +8,9 @@ import (
 // A reader refuses these, so a Writer must not write them.
 func TestAWriterRefusesWhatAReaderRefuses(t *testing.T) {
 	for name, change := range map[string]func(h *Header, blocks []*Block){
-		"too many visible inserts": func(_ *Header, b []*Block) { b[4].VisibleInserts = 2 },
-		"too few visible inserts":  func(_ *Header, b []*Block) { b[4].VisibleInserts = 0 },
+		"too many visible records": func(_ *Header, b []*Block) { b[4].VisibleRecords++ },
+		"too few visible records":  func(_ *Header, b []*Block) { b[4].VisibleRecords = 0 },
+		"a delete too many":        func(_ *Header, b []*Block) { b[4].DeletesBefore++ },
 		"visible where none says":  func(h *Header, _ []*Block) { h.Phases[1].VisibilityOps = 0 },
 		"a record not loaded":      func(h *Header, b []*Block) { h.Records++ },
 		"a due time in 200 years": func(h *Header, b []*Block) {

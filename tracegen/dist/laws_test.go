@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pianola/tracegen/random"
+	"pianola/traces/keymap"
 )
 
 func mustZipf(t testing.TB, n uint64, theta float64) *Zipf {
@@ -24,18 +25,23 @@ func mustExponential(t testing.TB, mean float64) *Exponential {
 	return e
 }
 
-func mustScramble(t testing.TB, n, seed uint64) *Scramble {
+func mustScramble(t testing.TB, n, seed uint64) *keymap.Scramble {
 	t.Helper()
-	s, err := NewScramble(n, random.NewStream(seed, "scramble"))
+	var keys [keymap.Rounds]uint64
+	src := random.NewStream(seed, "scramble").At(0)
+	for i := range keys {
+		keys[i] = src.Uint64()
+	}
+	s, err := keymap.NewScramble(n, keys)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func mustFold(t testing.TB, modulus uint64) Fold {
+func mustFold(t testing.TB, modulus uint64) keymap.Fold {
 	t.Helper()
-	f, err := NewFold(modulus)
+	f, err := keymap.NewFold(modulus)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,6 @@
 package dist
 
-import (
-	"errors"
-
-	"pianola/tracegen/random"
-	"pianola/traces/payload"
-)
+import "pianola/tracegen/random"
 
 // Constants of YCSB 0.17.0's ScrambledZipfianGenerator.
 const (
@@ -49,22 +44,3 @@ func (z *YCSBZipf) Sample(src *random.Source) uint64 { return z.ranks.sample(src
 func (z *YCSBZipf) Fill(out []uint64, stream random.Stream, first uint64) {
 	z.ranks.fill(out, stream, first, 0)
 }
-
-// Fold maps ranks to key numbers as YCSB's ScrambledZipfianGenerator does: the
-// FNV hash of the rank modulo the size of the key range. Several ranks fall on
-// one number.
-type Fold struct{ modulus uint64 }
-
-// NewFold returns the map to the numbers below modulus >= 1. YCSB's CoreWorkload
-// takes insertcount + 2·operationcount·insertproportion + 1 as the modulus, one
-// more than there are records even where nothing is inserted, and draws again
-// where the record doesn't exist.
-func NewFold(modulus uint64) (Fold, error) {
-	if modulus == 0 {
-		return Fold{}, errors.New("make a fold of ranks: modulus 0")
-	}
-	return Fold{modulus}, nil
-}
-
-// Key returns the key number of a rank, counted from the first of the range.
-func (f Fold) Key(rank uint64) uint64 { return payload.HashNumber(rank) % f.modulus }

@@ -4,9 +4,10 @@ the program zstd."""
 import struct
 import subprocess
 import sys
+from itertools import repeat
 
 KINDS = ["", "READ", "UPDATE", "INSERT", "SCAN", "READMODIFYWRITE", "DELETE"]
-UPDATE, INSERT, SCAN, RMW = 2, 3, 4, 5
+INSERT, SCAN, RMW, DELETE = 3, 4, 5, 6
 READS, WRITES = {1, 4, 5}, {2, 3, 5}
 
 
@@ -37,11 +38,55 @@ def uvarint(data, at):
             return n, at
 
 
-def uvarints(data):
+def field_of_bits(data, at, width):
+    """The bits [at, at + width) of data, lowest first."""
+    return int.from_bytes(data[at >> 3 : at + width + 7 >> 3], "little") >> (at & 7) & (1 << width) - 1
+
+
+def codes(tokens, bits):
+    """The numbers of a column of codes."""
     at = 0
-    while at < len(data):
-        n, at = uvarint(data, at)
-        yield n
+    for t in tokens:
+        s = max(t // 4, 1) - 1
+        yield (t - 4 * s << s) + field_of_bits(bits, at, s)
+        at += s
+    assert len(bits) == at + 7 >> 3
+
+
+def entries(width, data):
+    """The numbers of a column of entries of one width, zeros if it is 0."""
+    at = 0
+    while at + width <= 8 * len(data):
+        yield field_of_bits(data, at, width)
+        at += width
+
+
+MASK = 2**64 - 1
+
+
+def scramble(n, keys, x):
+    def mix(x):
+        x = x * 0xBF58476D1CE4E5B9 & MASK
+        return (x ^ x >> 32) * 0x94D049BB133111EB & MASK
+
+    h = n.bit_length() // 2
+    a = -(-n >> h)
+    while True:
+        left, right = x >> h, x & (1 << h) - 1
+        for k in 0, 2:
+            left = (left + (mix(right ^ keys[k]) * a >> 64)) % a
+            right ^= mix(left ^ keys[k + 1]) >> 64 - h
+        x = left << h | right
+        if x < n:
+            return x
+
+
+def ycsb_hash(n):
+    h = 0xCBF29CE484222325
+    for _ in range(8):
+        h = (h ^ n & 255) * 1099511628211 % 2**64
+        n >>= 8
+    return min(h, 2**64 - h)
 
 
 def fields(data):
@@ -75,6 +120,9 @@ class Message:
     def text(self, n):
         return self.bytes(n).decode()
 
+    def words(self, n):
+        return [word for (word,) in struct.iter_unpack("<Q", self.bytes(n))]
+
     def all(self, n):
         return [Message(data) for data in self.values.get(n, [])]
 
@@ -101,11 +149,7 @@ def frames(data):
 
 def key(scheme, n):
     if scheme.number(3) == 2:
-        h, octets = 0xCBF29CE484222325, n
-        for _ in range(8):
-            h = (h ^ octets & 255) * 1099511628211 % 2**64
-            octets >>= 8
-        n = min(h, 2**64 - h)
+        n = ycsb_hash(n)
     return scheme.text(1) + str(n).rjust(scheme.number(2), "0")
 
 
@@ -149,36 +193,104 @@ def print_phase(p):
     print("# phase %s %s keys=%s arrivals=%s" % (p.text(1), pace, escape(p.text(4)), escape(p.text(6))))
 
 
-def print_block(h, p, b):
-    schema = h.all(8)[0]
-    names = ["all"] + [schema.text(2) + str(i) for i in range(schema.number(1))]
-    length = schema.text(3).split(" ")[1]
-    kinds, width, keys = b.bytes(7), b.number(10), b.bytes(11)
-    gaps, scans = uvarints(b.bytes(8)), uvarints(b.bytes(12))
-    read, written = uvarints(b.bytes(13)), uvarints(b.bytes(14))
-    assert len(kinds) == b.number(3)
-    due, insert, at = b.number(4), b.number(5), 0
-    for i, kind in enumerate(kinds):
-        if i > 0 and p.number(2):
-            due += next(gaps)
-        if kind == INSERT:
-            n, insert = insert, insert + 1
+class Trace:
+    """What runs along between blocks."""
+
+    def __init__(self, h):
+        self.header, self.phases, self.phase = h, h.all(12), -1
+        self.first, self.records = h.number(10), h.number(11)
+        self.insert_from = h.number(14) or self.first + self.records
+        self.before = self.records  # records in front of the phase
+        self.inserts, self.deletes, self.seen, self.ops = [], 0, 0, 0
+
+    def reach(self, phase):
+        while self.phase < phase:
+            self.phase += 1
+            print_phase(self.phases[self.phase])
+            if self.phase > 0 and self.phases[self.phase - 1].text(1) != "load":
+                self.before += len(self.inserts)
+            self.inserts, self.seen, self.ops = [], 0, 0
+
+    def visible(self):
+        """Records that the next op sees."""
+        v = self.phases[self.phase].number(9)
+        while self.seen < len(self.inserts) and self.inserts[self.seen] < self.ops - v:
+            self.seen += 1
+        return self.before + self.seen if v else 0
+
+    def key(self, record):
+        return self.first + record if record < self.records else self.insert_from + record - self.records
+
+    def due_times(self, b):
+        p, due = self.phases[self.phase], b.number(4)
+        if b.number(10):
+            num, den = p.number(7) * self.header.number(6), p.number(8) * 10**9
+            yield from ((self.ops + i) * den // num for i in range(b.number(3)))
+        elif p.number(2):
+            yield due
+            for gap in codes(b.bytes(11), b.bytes(12)):
+                due += gap
+                yield due
         else:
-            n, at = b.number(9) + int.from_bytes(keys[at : at + width], "little"), at + width
-        out = [b.number(1) + i, p.text(1), due * h.number(6) if p.number(2) else "-", KINDS[kind]]
-        out += [escape(key(h.all(7)[0], n)), "n=%d" % n]
-        reads = escape(names[next(read)]) if kind in READS else None
-        writes = escape(names[next(written)]) if kind in WRITES else None
-        if reads or writes:
-            out.append("fields=" + (writes or reads))
-        if kind == RMW:
-            out.append("read=" + reads)
-        if kind == SCAN:
-            out.append("len=%d" % next(scans))
-        if writes:
-            out.append("bytes=" + length)
-        print(*out, sep="\t")
-    assert at == len(keys) and not any(list(c) for c in (gaps, scans, read, written))
+            yield from ("-" for _ in range(b.number(3)))
+
+    def decode(self, b, kinds):
+        """Key number of each op; moves on."""
+        m = self.phases[self.phase].all(10)[0]
+        code, items, rounds = m.number(1), m.number(2), m.words(3)
+        victims = self.header.words(15)
+        column, last = codes(b.bytes(13), b.bytes(14)), 0
+        assert b.number(6) == self.visible() and b.number(7) == self.deletes
+        insert = b.number(5)
+        for kind in kinds:
+            if kind == INSERT:
+                n, insert = insert, insert + 1
+                self.inserts.append(self.ops)
+            elif kind == DELETE and victims:
+                n = self.first + scramble(self.records, victims, self.deletes)
+            else:
+                c = next(column)
+                if code == 1:
+                    n = self.first + c
+                elif code == 2:
+                    n = self.key(self.visible() - 1 - c)
+                elif code == 3:
+                    record = (last + c) % self.records
+                    n, last = self.key(record), (record + 1) % self.records
+                elif code == 4:
+                    n = self.key(scramble(items, rounds, c))
+                else:
+                    n = self.key(ycsb_hash(c) % items if c < 32768 else c - 32768)
+            self.deletes += kind == DELETE
+            self.ops += 1
+            yield n
+        assert not list(column)
+
+    def print_block(self, b):
+        h, p = self.header, self.phases[self.phase]
+        schema = h.all(8)[0]
+        names = ["all"] + [schema.text(2) + str(i) for i in range(schema.number(1))]
+        length = schema.text(3).split(" ")[1]
+        table, count = b.bytes(8), b.number(3)
+        width = [0, 0, 1, 2, 2, 4, 4][len(table)]
+        kinds = [table[field_of_bits(b.bytes(9), i * width, width)] for i in range(count)]
+        scans, read, written = (entries(b.number(n), b.bytes(n + 1)) if b.number(n) else repeat(0) for n in (15, 17, 19))
+        dues = list(self.due_times(b))
+        assert len(dues) == count and dues[0] in (b.number(4), "-")
+        for i, (kind, n) in enumerate(zip(kinds, self.decode(b, kinds), strict=True)):
+            out = [b.number(1) + i, p.text(1), dues[i] if dues[i] == "-" else dues[i] * h.number(6), KINDS[kind]]
+            out += [escape(key(h.all(7)[0], n)), "n=%d" % n]
+            reads = escape(names[next(read)]) if kind in READS else None
+            writes = escape(names[next(written)]) if kind in WRITES else None
+            if reads or writes:
+                out.append("fields=" + (writes or reads))
+            if kind == RMW:
+                out.append("read=" + reads)
+            if kind == SCAN:
+                out.append("len=%d" % next(scans))
+            if writes:
+                out.append("bytes=" + length)
+            print(*out, sep="\t")
 
 
 def main():
@@ -186,19 +298,16 @@ def main():
         header, *blocks, footer = frames(f.read())
     h = Message(header[0]).all(1)[0]
     foot = Message(footer[0]).all(3)[0]
-    assert foot.number(3) == header[3]
-    phases, at = h.all(12), -1
-    print_header(h, phases)
+    assert h.number(1) == 1 and foot.number(3) == header[3]
+    t = Trace(h)
+    print_header(h, t.phases)
     for (field, offset, size, crc), entry in zip(blocks, foot.all(1), strict=True):
         assert [offset, size, crc] == [entry.number(n) for n in (1, 2, 3)]
         b = Message(field).all(2)[0]
         assert [b.number(1), b.number(2), b.number(4)] == [entry.number(n) for n in (4, 5, 6)]
-        while at < b.number(2):
-            at += 1
-            print_phase(phases[at])
-        print_block(h, phases[at], b)
-    for p in phases[at + 1 :]:
-        print_phase(p)
+        t.reach(b.number(2))
+        t.print_block(b)
+    t.reach(len(t.phases) - 1)
     line("digest", foot.bytes(5).hex())
 
 

@@ -72,7 +72,8 @@ func Write(t testing.TB, h *traces.Header, ops []traces.Op, blockOps int) []byte
 		}
 		if b.Len() == 0 {
 			b.First, b.Phase, b.InsertBase = op.Index, op.Phase, insert
-			b.VisibleInserts = visible(h, ops[:i], op.Phase)
+			b.VisibleRecords = visible(h, ops[:i], op.Phase)
+			b.DeletesBefore = deletes(ops[:i])
 		}
 		b.Kinds = append(b.Kinds, op.Kind)
 		b.Keys = append(b.Keys, op.Key)
@@ -90,15 +91,28 @@ func Write(t testing.TB, h *traces.Header, ops []traces.Op, blockOps int) []byte
 	return buf.Bytes()
 }
 
-// visible counts the inserts of the phase that the op behind before sees.
+func deletes(ops []traces.Op) (n uint64) {
+	for i := range ops {
+		if ops[i].Kind == traces.Delete {
+			n++
+		}
+	}
+	return n
+}
+
+// visible counts the records that the op behind before sees.
 func visible(h *traces.Header, before []traces.Op, phase int) uint64 {
 	delay := h.Phases[phase].VisibilityOps
 	if delay == 0 {
 		return 0
 	}
-	n := uint64(0)
+	n := h.Records
 	for i := range before {
-		if op := &before[i]; op.Phase == phase && op.Kind == traces.Insert && uint64(len(before)-i) > delay {
+		op := &before[i]
+		if op.Kind != traces.Insert || h.Phases[op.Phase].Name == traces.LoadPhase {
+			continue
+		}
+		if op.Phase < phase || uint64(len(before)-i) > delay {
 			n++
 		}
 	}

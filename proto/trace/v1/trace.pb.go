@@ -77,6 +77,73 @@ func (KeyOrder) EnumDescriptor() ([]byte, []int) {
 	return file_trace_v1_trace_proto_rawDescGZIP(), []int{0}
 }
 
+// KeyCode says what the code of a key is. A record is counted from 0: first
+// those of the header, then the inserts behind the load.
+type KeyCode int32
+
+const (
+	KeyCode_KEY_CODE_UNSPECIFIED KeyCode = 0
+	// The key number less first_key.
+	KeyCode_KEY_CODE_NUMBER KeyCode = 1
+	// How many of the records that the operation sees are newer.
+	KeyCode_KEY_CODE_AGE KeyCode = 2
+	// How far the record is behind the one after the previous code's, around the
+	// records of the header.
+	KeyCode_KEY_CODE_SUCCESSOR KeyCode = 3
+	// A rank, which a scramble maps to a record.
+	KeyCode_KEY_CODE_SCRAMBLED KeyCode = 4
+	// Below 2^15 a rank, which YCSB's hash maps to a record, else 2^15 plus the
+	// record.
+	KeyCode_KEY_CODE_FOLDED KeyCode = 5
+)
+
+// Enum value maps for KeyCode.
+var (
+	KeyCode_name = map[int32]string{
+		0: "KEY_CODE_UNSPECIFIED",
+		1: "KEY_CODE_NUMBER",
+		2: "KEY_CODE_AGE",
+		3: "KEY_CODE_SUCCESSOR",
+		4: "KEY_CODE_SCRAMBLED",
+		5: "KEY_CODE_FOLDED",
+	}
+	KeyCode_value = map[string]int32{
+		"KEY_CODE_UNSPECIFIED": 0,
+		"KEY_CODE_NUMBER":      1,
+		"KEY_CODE_AGE":         2,
+		"KEY_CODE_SUCCESSOR":   3,
+		"KEY_CODE_SCRAMBLED":   4,
+		"KEY_CODE_FOLDED":      5,
+	}
+)
+
+func (x KeyCode) Enum() *KeyCode {
+	p := new(KeyCode)
+	*p = x
+	return p
+}
+
+func (x KeyCode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (KeyCode) Descriptor() protoreflect.EnumDescriptor {
+	return file_trace_v1_trace_proto_enumTypes[1].Descriptor()
+}
+
+func (KeyCode) Type() protoreflect.EnumType {
+	return &file_trace_v1_trace_proto_enumTypes[1]
+}
+
+func (x KeyCode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use KeyCode.Descriptor instead.
+func (KeyCode) EnumDescriptor() ([]byte, []int) {
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{1}
+}
+
 // Kind is the kind of one operation. The numbers are part of the digest.
 type Kind int32
 
@@ -123,11 +190,11 @@ func (x Kind) String() string {
 }
 
 func (Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_trace_v1_trace_proto_enumTypes[1].Descriptor()
+	return file_trace_v1_trace_proto_enumTypes[2].Descriptor()
 }
 
 func (Kind) Type() protoreflect.EnumType {
-	return &file_trace_v1_trace_proto_enumTypes[1]
+	return &file_trace_v1_trace_proto_enumTypes[2]
 }
 
 func (x Kind) Number() protoreflect.EnumNumber {
@@ -136,7 +203,7 @@ func (x Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Kind.Descriptor instead.
 func (Kind) EnumDescriptor() ([]byte, []int) {
-	return file_trace_v1_trace_proto_rawDescGZIP(), []int{1}
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{2}
 }
 
 // Trace is the whole file, decompressed. Readers never build it: they go frame
@@ -205,7 +272,7 @@ func (x *Trace) GetFooter() *Footer {
 // no totals: a trace can be written to a pipe.
 type Header struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of the file format; 0 may still change, see FORMAT.md.
+	// Version of the file format, see FORMAT.md.
 	FormatVersion uint32 `protobuf:"varint,1,opt,name=format_version,json=formatVersion,proto3" json:"format_version,omitempty"`
 	// Version of the program that wrote the file.
 	ToolVersion string `protobuf:"bytes,2,opt,name=tool_version,json=toolVersion,proto3" json:"tool_version,omitempty"`
@@ -226,7 +293,13 @@ type Header struct {
 	Phases      []*Phase `protobuf:"bytes,12,rep,name=phases,proto3" json:"phases,omitempty"`
 	// Properties of the client and the bindings found in the spec, without
 	// secrets. Shown by info; replay never connects to an address from a trace.
-	Hints         []*Hint `protobuf:"bytes,13,rep,name=hints,proto3" json:"hints,omitempty"`
+	Hints []*Hint `protobuf:"bytes,13,rep,name=hints,proto3" json:"hints,omitempty"`
+	// Key number of the first insert behind the load: first_key + record_count or
+	// more, where other traces load what is between.
+	InsertFrom uint64 `protobuf:"varint,14,opt,name=insert_from,json=insertFrom,proto3" json:"insert_from,omitempty"`
+	// Keys of the rounds of the scramble that says which records are deleted, in
+	// order; empty if the keys of deletes are stored.
+	Victims       []uint64 `protobuf:"fixed64,15,rep,packed,name=victims,proto3" json:"victims,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -348,6 +421,20 @@ func (x *Header) GetPhases() []*Phase {
 func (x *Header) GetHints() []*Hint {
 	if x != nil {
 		return x.Hints
+	}
+	return nil
+}
+
+func (x *Header) GetInsertFrom() uint64 {
+	if x != nil {
+		return x.InsertFrom
+	}
+	return 0
+}
+
+func (x *Header) GetVictims() []uint64 {
+	if x != nil {
+		return x.Victims
 	}
 	return nil
 }
@@ -509,6 +596,8 @@ type Phase struct {
 	RateDenominator uint64 `protobuf:"varint,8,opt,name=rate_denominator,json=rateDenominator,proto3" json:"rate_denominator,omitempty"`
 	// Operation i sees the inserts of its own phase with index < i - visibility_ops.
 	VisibilityOps uint64 `protobuf:"varint,9,opt,name=visibility_ops,json=visibilityOps,proto3" json:"visibility_ops,omitempty"`
+	// What the codes of keys stand for.
+	KeyMap        *KeyMap `protobuf:"bytes,10,opt,name=key_map,json=keyMap,proto3" json:"key_map,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -606,6 +695,76 @@ func (x *Phase) GetVisibilityOps() uint64 {
 	return 0
 }
 
+func (x *Phase) GetKeyMap() *KeyMap {
+	if x != nil {
+		return x.KeyMap
+	}
+	return nil
+}
+
+// KeyMap is what codes of keys stand for in a phase.
+type KeyMap struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Code  KeyCode                `protobuf:"varint,1,opt,name=code,proto3,enum=trace.v1.KeyCode" json:"code,omitempty"`
+	// Records of the scramble, or the modulus of the fold.
+	Items uint64 `protobuf:"varint,2,opt,name=items,proto3" json:"items,omitempty"`
+	// Keys of the rounds of the scramble, in order.
+	RoundKeys     []uint64 `protobuf:"fixed64,3,rep,packed,name=round_keys,json=roundKeys,proto3" json:"round_keys,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeyMap) Reset() {
+	*x = KeyMap{}
+	mi := &file_trace_v1_trace_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeyMap) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeyMap) ProtoMessage() {}
+
+func (x *KeyMap) ProtoReflect() protoreflect.Message {
+	mi := &file_trace_v1_trace_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeyMap.ProtoReflect.Descriptor instead.
+func (*KeyMap) Descriptor() ([]byte, []int) {
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *KeyMap) GetCode() KeyCode {
+	if x != nil {
+		return x.Code
+	}
+	return KeyCode_KEY_CODE_UNSPECIFIED
+}
+
+func (x *KeyMap) GetItems() uint64 {
+	if x != nil {
+		return x.Items
+	}
+	return 0
+}
+
+func (x *KeyMap) GetRoundKeys() []uint64 {
+	if x != nil {
+		return x.RoundKeys
+	}
+	return nil
+}
+
 type Share struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  Kind                   `protobuf:"varint,1,opt,name=kind,proto3,enum=trace.v1.Kind" json:"kind,omitempty"`
@@ -617,7 +776,7 @@ type Share struct {
 
 func (x *Share) Reset() {
 	*x = Share{}
-	mi := &file_trace_v1_trace_proto_msgTypes[5]
+	mi := &file_trace_v1_trace_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -629,7 +788,7 @@ func (x *Share) String() string {
 func (*Share) ProtoMessage() {}
 
 func (x *Share) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_v1_trace_proto_msgTypes[5]
+	mi := &file_trace_v1_trace_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -642,7 +801,7 @@ func (x *Share) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Share.ProtoReflect.Descriptor instead.
 func (*Share) Descriptor() ([]byte, []int) {
-	return file_trace_v1_trace_proto_rawDescGZIP(), []int{5}
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Share) GetKind() Kind {
@@ -669,7 +828,7 @@ type Hint struct {
 
 func (x *Hint) Reset() {
 	*x = Hint{}
-	mi := &file_trace_v1_trace_proto_msgTypes[6]
+	mi := &file_trace_v1_trace_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -681,7 +840,7 @@ func (x *Hint) String() string {
 func (*Hint) ProtoMessage() {}
 
 func (x *Hint) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_v1_trace_proto_msgTypes[6]
+	mi := &file_trace_v1_trace_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -694,7 +853,7 @@ func (x *Hint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hint.ProtoReflect.Descriptor instead.
 func (*Hint) Descriptor() ([]byte, []int) {
-	return file_trace_v1_trace_proto_rawDescGZIP(), []int{6}
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Hint) GetName() string {
@@ -711,7 +870,9 @@ func (x *Hint) GetValue() string {
 	return ""
 }
 
-// Block holds up to 65,536 operations of one phase as columns.
+// Block holds up to 65,536 operations of one phase as columns. A column of codes
+// is a token for each entry and the bits that the token leaves open; see
+// FORMAT.md, "Codes".
 type Block struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Index of the first operation over the whole trace.
@@ -724,31 +885,42 @@ type Block struct {
 	StartTick uint64 `protobuf:"varint,4,opt,name=start_tick,json=startTick,proto3" json:"start_tick,omitempty"`
 	// Key number of the block's first insert.
 	InsertBase uint64 `protobuf:"varint,5,opt,name=insert_base,json=insertBase,proto3" json:"insert_base,omitempty"`
-	// Inserts of this phase visible to the block's first operation.
-	VisibleInserts uint64 `protobuf:"varint,6,opt,name=visible_inserts,json=visibleInserts,proto3" json:"visible_inserts,omitempty"`
-	// One byte of Kind per operation.
-	Kinds []byte `protobuf:"bytes,7,opt,name=kinds,proto3" json:"kinds,omitempty"`
-	// Uvarint ticks since the previous operation, for each but the first; empty if unpaced.
-	Gaps []byte `protobuf:"bytes,8,opt,name=gaps,proto3" json:"gaps,omitempty"`
-	// Smallest key number of the keys column.
-	KeyBase uint64 `protobuf:"varint,9,opt,name=key_base,json=keyBase,proto3" json:"key_base,omitempty"`
-	// Bytes per entry of the keys column, 0 to 8.
-	KeyWidth uint32 `protobuf:"varint,10,opt,name=key_width,json=keyWidth,proto3" json:"key_width,omitempty"`
-	// Key number minus key_base, little-endian, for each operation but inserts.
-	Keys []byte `protobuf:"bytes,11,opt,name=keys,proto3" json:"keys,omitempty"`
-	// Uvarint length of each SCAN.
-	ScanLengths []byte `protobuf:"bytes,12,opt,name=scan_lengths,json=scanLengths,proto3" json:"scan_lengths,omitempty"`
-	// Uvarint field set of each operation that reads: 0 all, else 1 + field index.
-	ReadFields []byte `protobuf:"bytes,13,opt,name=read_fields,json=readFields,proto3" json:"read_fields,omitempty"`
-	// Uvarint field set of each operation that writes, inserts included.
-	WrittenFields []byte `protobuf:"bytes,14,opt,name=written_fields,json=writtenFields,proto3" json:"written_fields,omitempty"`
+	// Records that the block's first operation sees.
+	VisibleRecords uint64 `protobuf:"varint,6,opt,name=visible_records,json=visibleRecords,proto3" json:"visible_records,omitempty"`
+	// Deletes of all operations before the block.
+	DeletesBefore uint64 `protobuf:"varint,7,opt,name=deletes_before,json=deletesBefore,proto3" json:"deletes_before,omitempty"`
+	// A byte of Kind for each kind that occurs, the most frequent first.
+	KindTable []byte `protobuf:"bytes,8,opt,name=kind_table,json=kindTable,proto3" json:"kind_table,omitempty"`
+	// Indexes into kind_table, 1, 2 or 4 bits each, lowest bits first; empty if
+	// there is one kind only.
+	Kinds []byte `protobuf:"bytes,9,opt,name=kinds,proto3" json:"kinds,omitempty"`
+	// Due times follow from the phase's rate: no gaps are stored.
+	ConstantGaps bool `protobuf:"varint,10,opt,name=constant_gaps,json=constantGaps,proto3" json:"constant_gaps,omitempty"`
+	// Codes of the ticks since the previous operation, for each but the first.
+	GapTokens []byte `protobuf:"bytes,11,opt,name=gap_tokens,json=gapTokens,proto3" json:"gap_tokens,omitempty"`
+	GapBits   []byte `protobuf:"bytes,12,opt,name=gap_bits,json=gapBits,proto3" json:"gap_bits,omitempty"`
+	// Codes of the keys, by the phase's key map, of each operation whose key is
+	// not implied.
+	KeyTokens []byte `protobuf:"bytes,13,opt,name=key_tokens,json=keyTokens,proto3" json:"key_tokens,omitempty"`
+	KeyBits   []byte `protobuf:"bytes,14,opt,name=key_bits,json=keyBits,proto3" json:"key_bits,omitempty"`
+	// Bits of each entry of the column behind: 0, 4, 8, 16 or 32; 0 if all
+	// entries are 0.
+	ScanWidth uint32 `protobuf:"varint,15,opt,name=scan_width,json=scanWidth,proto3" json:"scan_width,omitempty"`
+	// Length of each SCAN.
+	ScanLengths []byte `protobuf:"bytes,16,opt,name=scan_lengths,json=scanLengths,proto3" json:"scan_lengths,omitempty"`
+	ReadWidth   uint32 `protobuf:"varint,17,opt,name=read_width,json=readWidth,proto3" json:"read_width,omitempty"`
+	// Field set of each operation that reads: 0 all, else 1 + field index.
+	ReadFields   []byte `protobuf:"bytes,18,opt,name=read_fields,json=readFields,proto3" json:"read_fields,omitempty"`
+	WrittenWidth uint32 `protobuf:"varint,19,opt,name=written_width,json=writtenWidth,proto3" json:"written_width,omitempty"`
+	// Field set of each operation that writes, inserts included.
+	WrittenFields []byte `protobuf:"bytes,20,opt,name=written_fields,json=writtenFields,proto3" json:"written_fields,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Block) Reset() {
 	*x = Block{}
-	mi := &file_trace_v1_trace_proto_msgTypes[7]
+	mi := &file_trace_v1_trace_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -760,7 +932,7 @@ func (x *Block) String() string {
 func (*Block) ProtoMessage() {}
 
 func (x *Block) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_v1_trace_proto_msgTypes[7]
+	mi := &file_trace_v1_trace_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -773,7 +945,7 @@ func (x *Block) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Block.ProtoReflect.Descriptor instead.
 func (*Block) Descriptor() ([]byte, []int) {
-	return file_trace_v1_trace_proto_rawDescGZIP(), []int{7}
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Block) GetFirstOp() uint64 {
@@ -811,11 +983,25 @@ func (x *Block) GetInsertBase() uint64 {
 	return 0
 }
 
-func (x *Block) GetVisibleInserts() uint64 {
+func (x *Block) GetVisibleRecords() uint64 {
 	if x != nil {
-		return x.VisibleInserts
+		return x.VisibleRecords
 	}
 	return 0
+}
+
+func (x *Block) GetDeletesBefore() uint64 {
+	if x != nil {
+		return x.DeletesBefore
+	}
+	return 0
+}
+
+func (x *Block) GetKindTable() []byte {
+	if x != nil {
+		return x.KindTable
+	}
+	return nil
 }
 
 func (x *Block) GetKinds() []byte {
@@ -825,32 +1011,46 @@ func (x *Block) GetKinds() []byte {
 	return nil
 }
 
-func (x *Block) GetGaps() []byte {
+func (x *Block) GetConstantGaps() bool {
 	if x != nil {
-		return x.Gaps
+		return x.ConstantGaps
+	}
+	return false
+}
+
+func (x *Block) GetGapTokens() []byte {
+	if x != nil {
+		return x.GapTokens
 	}
 	return nil
 }
 
-func (x *Block) GetKeyBase() uint64 {
+func (x *Block) GetGapBits() []byte {
 	if x != nil {
-		return x.KeyBase
-	}
-	return 0
-}
-
-func (x *Block) GetKeyWidth() uint32 {
-	if x != nil {
-		return x.KeyWidth
-	}
-	return 0
-}
-
-func (x *Block) GetKeys() []byte {
-	if x != nil {
-		return x.Keys
+		return x.GapBits
 	}
 	return nil
+}
+
+func (x *Block) GetKeyTokens() []byte {
+	if x != nil {
+		return x.KeyTokens
+	}
+	return nil
+}
+
+func (x *Block) GetKeyBits() []byte {
+	if x != nil {
+		return x.KeyBits
+	}
+	return nil
+}
+
+func (x *Block) GetScanWidth() uint32 {
+	if x != nil {
+		return x.ScanWidth
+	}
+	return 0
 }
 
 func (x *Block) GetScanLengths() []byte {
@@ -860,11 +1060,25 @@ func (x *Block) GetScanLengths() []byte {
 	return nil
 }
 
+func (x *Block) GetReadWidth() uint32 {
+	if x != nil {
+		return x.ReadWidth
+	}
+	return 0
+}
+
 func (x *Block) GetReadFields() []byte {
 	if x != nil {
 		return x.ReadFields
 	}
 	return nil
+}
+
+func (x *Block) GetWrittenWidth() uint32 {
+	if x != nil {
+		return x.WrittenWidth
+	}
+	return 0
 }
 
 func (x *Block) GetWrittenFields() []byte {
@@ -891,7 +1105,7 @@ type Footer struct {
 
 func (x *Footer) Reset() {
 	*x = Footer{}
-	mi := &file_trace_v1_trace_proto_msgTypes[8]
+	mi := &file_trace_v1_trace_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +1117,7 @@ func (x *Footer) String() string {
 func (*Footer) ProtoMessage() {}
 
 func (x *Footer) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_v1_trace_proto_msgTypes[8]
+	mi := &file_trace_v1_trace_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +1130,7 @@ func (x *Footer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Footer.ProtoReflect.Descriptor instead.
 func (*Footer) Descriptor() ([]byte, []int) {
-	return file_trace_v1_trace_proto_rawDescGZIP(), []int{8}
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Footer) GetBlocks() []*BlockEntry {
@@ -972,7 +1186,7 @@ type BlockEntry struct {
 
 func (x *BlockEntry) Reset() {
 	*x = BlockEntry{}
-	mi := &file_trace_v1_trace_proto_msgTypes[9]
+	mi := &file_trace_v1_trace_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -984,7 +1198,7 @@ func (x *BlockEntry) String() string {
 func (*BlockEntry) ProtoMessage() {}
 
 func (x *BlockEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_v1_trace_proto_msgTypes[9]
+	mi := &file_trace_v1_trace_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -997,7 +1211,7 @@ func (x *BlockEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlockEntry.ProtoReflect.Descriptor instead.
 func (*BlockEntry) Descriptor() ([]byte, []int) {
-	return file_trace_v1_trace_proto_rawDescGZIP(), []int{9}
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BlockEntry) GetOffset() uint64 {
@@ -1059,7 +1273,7 @@ type PhaseTotal struct {
 
 func (x *PhaseTotal) Reset() {
 	*x = PhaseTotal{}
-	mi := &file_trace_v1_trace_proto_msgTypes[10]
+	mi := &file_trace_v1_trace_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1285,7 @@ func (x *PhaseTotal) String() string {
 func (*PhaseTotal) ProtoMessage() {}
 
 func (x *PhaseTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_v1_trace_proto_msgTypes[10]
+	mi := &file_trace_v1_trace_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1298,7 @@ func (x *PhaseTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PhaseTotal.ProtoReflect.Descriptor instead.
 func (*PhaseTotal) Descriptor() ([]byte, []int) {
-	return file_trace_v1_trace_proto_rawDescGZIP(), []int{10}
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PhaseTotal) GetKinds() []*KindTotal {
@@ -1125,7 +1339,7 @@ type KindTotal struct {
 
 func (x *KindTotal) Reset() {
 	*x = KindTotal{}
-	mi := &file_trace_v1_trace_proto_msgTypes[11]
+	mi := &file_trace_v1_trace_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1137,7 +1351,7 @@ func (x *KindTotal) String() string {
 func (*KindTotal) ProtoMessage() {}
 
 func (x *KindTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_trace_v1_trace_proto_msgTypes[11]
+	mi := &file_trace_v1_trace_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1150,7 +1364,7 @@ func (x *KindTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KindTotal.ProtoReflect.Descriptor instead.
 func (*KindTotal) Descriptor() ([]byte, []int) {
-	return file_trace_v1_trace_proto_rawDescGZIP(), []int{11}
+	return file_trace_v1_trace_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *KindTotal) GetKind() Kind {
@@ -1175,7 +1389,7 @@ const file_trace_v1_trace_proto_rawDesc = "" +
 	"\x05Trace\x12(\n" +
 	"\x06header\x18\x01 \x01(\v2\x10.trace.v1.HeaderR\x06header\x12%\n" +
 	"\x05block\x18\x02 \x03(\v2\x0f.trace.v1.BlockR\x05block\x12(\n" +
-	"\x06footer\x18\x03 \x01(\v2\x10.trace.v1.FooterR\x06footer\"\xae\x03\n" +
+	"\x06footer\x18\x03 \x01(\v2\x10.trace.v1.FooterR\x06footer\"\xe9\x03\n" +
 	"\x06Header\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12!\n" +
 	"\ftool_version\x18\x02 \x01(\tR\vtoolVersion\x12\x12\n" +
@@ -1190,7 +1404,10 @@ const file_trace_v1_trace_proto_rawDesc = "" +
 	" \x01(\x04R\bfirstKey\x12!\n" +
 	"\frecord_count\x18\v \x01(\x04R\vrecordCount\x12'\n" +
 	"\x06phases\x18\f \x03(\v2\x0f.trace.v1.PhaseR\x06phases\x12$\n" +
-	"\x05hints\x18\r \x03(\v2\x0e.trace.v1.HintR\x05hints\"p\n" +
+	"\x05hints\x18\r \x03(\v2\x0e.trace.v1.HintR\x05hints\x12\x1f\n" +
+	"\vinsert_from\x18\x0e \x01(\x04R\n" +
+	"insertFrom\x12\x18\n" +
+	"\avictims\x18\x0f \x03(\x06R\avictims\"p\n" +
 	"\tKeyScheme\x12\x16\n" +
 	"\x06prefix\x18\x01 \x01(\tR\x06prefix\x12!\n" +
 	"\fzero_padding\x18\x02 \x01(\rR\vzeroPadding\x12(\n" +
@@ -1200,7 +1417,7 @@ const file_trace_v1_trace_proto_rawDesc = "" +
 	"\vname_prefix\x18\x02 \x01(\tR\n" +
 	"namePrefix\x12\x16\n" +
 	"\x06length\x18\x03 \x01(\tR\x06length\x12\x16\n" +
-	"\x06values\x18\x04 \x01(\tR\x06values\"\x9d\x02\n" +
+	"\x06values\x18\x04 \x01(\tR\x06values\"\xc8\x02\n" +
 	"\x05Phase\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05paced\x18\x02 \x01(\bR\x05paced\x12!\n" +
@@ -1210,13 +1427,20 @@ const file_trace_v1_trace_proto_rawDesc = "" +
 	"\barrivals\x18\x06 \x01(\tR\barrivals\x12%\n" +
 	"\x0erate_numerator\x18\a \x01(\x04R\rrateNumerator\x12)\n" +
 	"\x10rate_denominator\x18\b \x01(\x04R\x0frateDenominator\x12%\n" +
-	"\x0evisibility_ops\x18\t \x01(\x04R\rvisibilityOps\"A\n" +
+	"\x0evisibility_ops\x18\t \x01(\x04R\rvisibilityOps\x12)\n" +
+	"\akey_map\x18\n" +
+	" \x01(\v2\x10.trace.v1.KeyMapR\x06keyMap\"d\n" +
+	"\x06KeyMap\x12%\n" +
+	"\x04code\x18\x01 \x01(\x0e2\x11.trace.v1.KeyCodeR\x04code\x12\x14\n" +
+	"\x05items\x18\x02 \x01(\x04R\x05items\x12\x1d\n" +
+	"\n" +
+	"round_keys\x18\x03 \x03(\x06R\troundKeys\"A\n" +
 	"\x05Share\x12\"\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x0e.trace.v1.KindR\x04kind\x12\x14\n" +
 	"\x05share\x18\x02 \x01(\tR\x05share\"0\n" +
 	"\x04Hint\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\x98\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xfa\x04\n" +
 	"\x05Block\x12\x19\n" +
 	"\bfirst_op\x18\x01 \x01(\x04R\afirstOp\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\rR\x05phase\x12\x14\n" +
@@ -1225,17 +1449,28 @@ const file_trace_v1_trace_proto_rawDesc = "" +
 	"start_tick\x18\x04 \x01(\x04R\tstartTick\x12\x1f\n" +
 	"\vinsert_base\x18\x05 \x01(\x04R\n" +
 	"insertBase\x12'\n" +
-	"\x0fvisible_inserts\x18\x06 \x01(\x04R\x0evisibleInserts\x12\x14\n" +
-	"\x05kinds\x18\a \x01(\fR\x05kinds\x12\x12\n" +
-	"\x04gaps\x18\b \x01(\fR\x04gaps\x12\x19\n" +
-	"\bkey_base\x18\t \x01(\x04R\akeyBase\x12\x1b\n" +
-	"\tkey_width\x18\n" +
-	" \x01(\rR\bkeyWidth\x12\x12\n" +
-	"\x04keys\x18\v \x01(\fR\x04keys\x12!\n" +
-	"\fscan_lengths\x18\f \x01(\fR\vscanLengths\x12\x1f\n" +
-	"\vread_fields\x18\r \x01(\fR\n" +
-	"readFields\x12%\n" +
-	"\x0ewritten_fields\x18\x0e \x01(\fR\rwrittenFields\"\xc7\x01\n" +
+	"\x0fvisible_records\x18\x06 \x01(\x04R\x0evisibleRecords\x12%\n" +
+	"\x0edeletes_before\x18\a \x01(\x04R\rdeletesBefore\x12\x1d\n" +
+	"\n" +
+	"kind_table\x18\b \x01(\fR\tkindTable\x12\x14\n" +
+	"\x05kinds\x18\t \x01(\fR\x05kinds\x12#\n" +
+	"\rconstant_gaps\x18\n" +
+	" \x01(\bR\fconstantGaps\x12\x1d\n" +
+	"\n" +
+	"gap_tokens\x18\v \x01(\fR\tgapTokens\x12\x19\n" +
+	"\bgap_bits\x18\f \x01(\fR\agapBits\x12\x1d\n" +
+	"\n" +
+	"key_tokens\x18\r \x01(\fR\tkeyTokens\x12\x19\n" +
+	"\bkey_bits\x18\x0e \x01(\fR\akeyBits\x12\x1d\n" +
+	"\n" +
+	"scan_width\x18\x0f \x01(\rR\tscanWidth\x12!\n" +
+	"\fscan_lengths\x18\x10 \x01(\fR\vscanLengths\x12\x1d\n" +
+	"\n" +
+	"read_width\x18\x11 \x01(\rR\treadWidth\x12\x1f\n" +
+	"\vread_fields\x18\x12 \x01(\fR\n" +
+	"readFields\x12#\n" +
+	"\rwritten_width\x18\x13 \x01(\rR\fwrittenWidth\x12%\n" +
+	"\x0ewritten_fields\x18\x14 \x01(\fR\rwrittenFields\"\xc7\x01\n" +
 	"\x06Footer\x12,\n" +
 	"\x06blocks\x18\x01 \x03(\v2\x14.trace.v1.BlockEntryR\x06blocks\x12,\n" +
 	"\x06phases\x18\x02 \x03(\v2\x14.trace.v1.PhaseTotalR\x06phases\x12#\n" +
@@ -1263,7 +1498,14 @@ const file_trace_v1_trace_proto_rawDesc = "" +
 	"\bKeyOrder\x12\x19\n" +
 	"\x15KEY_ORDER_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11KEY_ORDER_ORDERED\x10\x01\x12\x14\n" +
-	"\x10KEY_ORDER_HASHED\x10\x02*\x89\x01\n" +
+	"\x10KEY_ORDER_HASHED\x10\x02*\x8f\x01\n" +
+	"\aKeyCode\x12\x18\n" +
+	"\x14KEY_CODE_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fKEY_CODE_NUMBER\x10\x01\x12\x10\n" +
+	"\fKEY_CODE_AGE\x10\x02\x12\x16\n" +
+	"\x12KEY_CODE_SUCCESSOR\x10\x03\x12\x16\n" +
+	"\x12KEY_CODE_SCRAMBLED\x10\x04\x12\x13\n" +
+	"\x0fKEY_CODE_FOLDED\x10\x05*\x89\x01\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tKIND_READ\x10\x01\x12\x0f\n" +
@@ -1285,44 +1527,48 @@ func file_trace_v1_trace_proto_rawDescGZIP() []byte {
 	return file_trace_v1_trace_proto_rawDescData
 }
 
-var file_trace_v1_trace_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_trace_v1_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_trace_v1_trace_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_trace_v1_trace_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_trace_v1_trace_proto_goTypes = []any{
 	(KeyOrder)(0),       // 0: trace.v1.KeyOrder
-	(Kind)(0),           // 1: trace.v1.Kind
-	(*Trace)(nil),       // 2: trace.v1.Trace
-	(*Header)(nil),      // 3: trace.v1.Header
-	(*KeyScheme)(nil),   // 4: trace.v1.KeyScheme
-	(*FieldScheme)(nil), // 5: trace.v1.FieldScheme
-	(*Phase)(nil),       // 6: trace.v1.Phase
-	(*Share)(nil),       // 7: trace.v1.Share
-	(*Hint)(nil),        // 8: trace.v1.Hint
-	(*Block)(nil),       // 9: trace.v1.Block
-	(*Footer)(nil),      // 10: trace.v1.Footer
-	(*BlockEntry)(nil),  // 11: trace.v1.BlockEntry
-	(*PhaseTotal)(nil),  // 12: trace.v1.PhaseTotal
-	(*KindTotal)(nil),   // 13: trace.v1.KindTotal
+	(KeyCode)(0),        // 1: trace.v1.KeyCode
+	(Kind)(0),           // 2: trace.v1.Kind
+	(*Trace)(nil),       // 3: trace.v1.Trace
+	(*Header)(nil),      // 4: trace.v1.Header
+	(*KeyScheme)(nil),   // 5: trace.v1.KeyScheme
+	(*FieldScheme)(nil), // 6: trace.v1.FieldScheme
+	(*Phase)(nil),       // 7: trace.v1.Phase
+	(*KeyMap)(nil),      // 8: trace.v1.KeyMap
+	(*Share)(nil),       // 9: trace.v1.Share
+	(*Hint)(nil),        // 10: trace.v1.Hint
+	(*Block)(nil),       // 11: trace.v1.Block
+	(*Footer)(nil),      // 12: trace.v1.Footer
+	(*BlockEntry)(nil),  // 13: trace.v1.BlockEntry
+	(*PhaseTotal)(nil),  // 14: trace.v1.PhaseTotal
+	(*KindTotal)(nil),   // 15: trace.v1.KindTotal
 }
 var file_trace_v1_trace_proto_depIdxs = []int32{
-	3,  // 0: trace.v1.Trace.header:type_name -> trace.v1.Header
-	9,  // 1: trace.v1.Trace.block:type_name -> trace.v1.Block
-	10, // 2: trace.v1.Trace.footer:type_name -> trace.v1.Footer
-	4,  // 3: trace.v1.Header.keys:type_name -> trace.v1.KeyScheme
-	5,  // 4: trace.v1.Header.fields:type_name -> trace.v1.FieldScheme
-	6,  // 5: trace.v1.Header.phases:type_name -> trace.v1.Phase
-	8,  // 6: trace.v1.Header.hints:type_name -> trace.v1.Hint
+	4,  // 0: trace.v1.Trace.header:type_name -> trace.v1.Header
+	11, // 1: trace.v1.Trace.block:type_name -> trace.v1.Block
+	12, // 2: trace.v1.Trace.footer:type_name -> trace.v1.Footer
+	5,  // 3: trace.v1.Header.keys:type_name -> trace.v1.KeyScheme
+	6,  // 4: trace.v1.Header.fields:type_name -> trace.v1.FieldScheme
+	7,  // 5: trace.v1.Header.phases:type_name -> trace.v1.Phase
+	10, // 6: trace.v1.Header.hints:type_name -> trace.v1.Hint
 	0,  // 7: trace.v1.KeyScheme.order:type_name -> trace.v1.KeyOrder
-	7,  // 8: trace.v1.Phase.mix:type_name -> trace.v1.Share
-	1,  // 9: trace.v1.Share.kind:type_name -> trace.v1.Kind
-	11, // 10: trace.v1.Footer.blocks:type_name -> trace.v1.BlockEntry
-	12, // 11: trace.v1.Footer.phases:type_name -> trace.v1.PhaseTotal
-	13, // 12: trace.v1.PhaseTotal.kinds:type_name -> trace.v1.KindTotal
-	1,  // 13: trace.v1.KindTotal.kind:type_name -> trace.v1.Kind
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	9,  // 8: trace.v1.Phase.mix:type_name -> trace.v1.Share
+	8,  // 9: trace.v1.Phase.key_map:type_name -> trace.v1.KeyMap
+	1,  // 10: trace.v1.KeyMap.code:type_name -> trace.v1.KeyCode
+	2,  // 11: trace.v1.Share.kind:type_name -> trace.v1.Kind
+	13, // 12: trace.v1.Footer.blocks:type_name -> trace.v1.BlockEntry
+	14, // 13: trace.v1.Footer.phases:type_name -> trace.v1.PhaseTotal
+	15, // 14: trace.v1.PhaseTotal.kinds:type_name -> trace.v1.KindTotal
+	2,  // 15: trace.v1.KindTotal.kind:type_name -> trace.v1.Kind
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_trace_v1_trace_proto_init() }
@@ -1335,8 +1581,8 @@ func file_trace_v1_trace_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_trace_v1_trace_proto_rawDesc), len(file_trace_v1_trace_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   12,
+			NumEnums:      3,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,14 +1,15 @@
-package dist
+package keymap
 
 import (
 	"fmt"
 	"math/bits"
-
-	"pianola/tracegen/random"
 )
 
-// scrambleRounds is the number of rounds of the network, an even number.
-const scrambleRounds = 4
+// Rounds is the number of rounds of a Scramble, an even number.
+const Rounds = 4
+
+// MaxItems bounds the numbers of a Scramble.
+const MaxItems = 1 << 62
 
 // Scramble is a random-looking bijection of the numbers below n: each rank has
 // a key number of its own, and neighbours are strewn over the range.
@@ -20,29 +21,30 @@ const scrambleRounds = 4
 // modulo a or 2^h. What falls in a·2^h - n < 2^h is sent round again.
 type Scramble struct {
 	n, a, h uint64
-	keys    [scrambleRounds]uint64
+	keys    [Rounds]uint64
 }
 
 // NewScramble returns the bijection of the numbers below n, 1 <= n <= MaxItems,
-// that the first draws of index 0 of the stream choose.
-func NewScramble(n uint64, stream random.Stream) (*Scramble, error) {
+// that the keys of its rounds choose.
+func NewScramble(n uint64, keys [Rounds]uint64) (*Scramble, error) {
 	if n < 1 || n > MaxItems {
 		return nil, fmt.Errorf("make a scramble: %d items, want 1 to 2^62", n)
 	}
 	h := uint64(bits.Len64(n) / 2)
-	s := &Scramble{n: n, a: (n + 1<<h - 1) >> h, h: h}
-	src := stream.At(0)
-	for i := range s.keys {
-		s.keys[i] = src.Uint64()
-	}
-	return s, nil
+	return &Scramble{n: n, a: (n + 1<<h - 1) >> h, h: h, keys: keys}, nil
 }
+
+// Items returns the number of numbers.
+func (s *Scramble) Items() uint64 { return s.n }
+
+// Keys returns the keys of the rounds.
+func (s *Scramble) Keys() [Rounds]uint64 { return s.keys }
 
 // Map returns the image of x, which must be below n.
 func (s *Scramble) Map(x uint64) uint64 {
 	for {
 		left, right := x>>(s.h&63), x&(1<<(s.h&63)-1)
-		for i := 0; i < scrambleRounds; i += 2 {
+		for i := 0; i < Rounds; i += 2 {
 			left += s.forLeft(right, s.keys[i])
 			if left >= s.a {
 				left -= s.a
@@ -91,7 +93,7 @@ func addBelow(left, x, a uint64) uint64 {
 func (s *Scramble) Inverse(x uint64) uint64 {
 	for {
 		left, right := x>>(s.h&63), x&(1<<(s.h&63)-1)
-		for i := scrambleRounds - 2; i >= 0; i -= 2 {
+		for i := Rounds - 2; i >= 0; i -= 2 {
 			right ^= s.forRight(left, s.keys[i+1])
 			left += s.a - s.forLeft(right, s.keys[i])
 			if left >= s.a {

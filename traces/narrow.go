@@ -1,0 +1,147 @@
+package traces
+
+import "encoding/binary"
+
+// narrowColumn holds numbers below 2^32 in as few bits each as the greatest of
+// them needs: 4, 8, 16 or 32, lowest bits and bytes first, or none if all are 0.
+type narrowColumn struct {
+	width  uint64
+	column []byte
+}
+
+// widthOf returns the width of a column whose greatest number is v.
+func widthOf(v uint32) uint64 {
+	switch {
+	case v == 0:
+		return 0
+	case v < 1<<4:
+		return 4
+	case v < 1<<8:
+		return 8
+	case v < 1<<16:
+		return 16
+	}
+	return 32
+}
+
+// encodeNarrow fills c with the values of the ops whose kind has one; without
+// values they are zeros.
+func encodeNarrow[T ~uint32](c *narrowColumn, kinds []Kind, has *[256]bool, values []T) {
+	c.width, c.column = 0, c.column[:0]
+	if len(values) == 0 {
+		return
+	}
+	greatest := uint32(0)
+	values = values[:len(kinds)]
+	for i, k := range kinds {
+		if has[k] {
+			greatest = max(greatest, uint32(values[i]))
+		}
+	}
+	c.width = widthOf(greatest)
+	out := sized(c.column, len(kinds)*int(c.width)/8+4)
+	n := 0
+	switch c.width {
+	case 0:
+		return
+	case 4:
+		clear(out)
+		for i, k := range kinds {
+			if has[k] {
+				out[n>>1] |= byte(values[i]) << (n & 1 * 4)
+				n++
+			}
+		}
+		c.column = out[:(n+1)/2]
+		return
+	case 8:
+		for i, k := range kinds {
+			if has[k] {
+				out[n] = byte(values[i])
+				n++
+			}
+		}
+	case 16:
+		for i, k := range kinds {
+			if has[k] {
+				binary.LittleEndian.PutUint16(out[n:], uint16(values[i]))
+				n += 2
+			}
+		}
+	case 32:
+		for i, k := range kinds {
+			if has[k] {
+				binary.LittleEndian.PutUint32(out[n:], uint32(values[i]))
+				n += 4
+			}
+		}
+	}
+	c.column = out[:n]
+}
+
+// decodeNarrow returns a value for each op, in the memory of dst: the next entry
+// of the column if its kind has one, else 0. It is empty if all are 0. n is the
+// number of ops that have one, limit the greatest value.
+func decodeNarrow[T ~uint32](dst []T, c *narrowColumn, kinds []Kind, has *[256]bool, n int, limit uint64, invariant int) ([]T, error) {
+	dst = dst[:0]
+	switch c.width {
+	case 0, 4, 8, 16, 32:
+	default:
+		return dst, broken(invariant, "entries of %d bits", c.width)
+	}
+	if want := (n*int(c.width) + 7) / 8; len(c.column) != want {
+		return dst, broken(invariant, "%d bytes for %d entries of %d bits", len(c.column), n, c.width)
+	}
+	if c.width == 0 {
+		return dst, nil
+	}
+	dst = sized(dst, len(kinds))
+	greatest := uint32(0)
+	at := 0
+	column := c.column
+	switch c.width {
+	case 4:
+		for i, k := range kinds {
+			v := uint32(0)
+			if has[k] {
+				v = uint32(column[at>>1] >> (at & 1 * 4) & 15)
+				at++
+			}
+			dst[i], greatest = T(v), max(greatest, v)
+		}
+		if at&1 == 1 && column[at>>1]>>4 != 0 {
+			return dst, broken(invariant, "bits behind the last entry of a column")
+		}
+	case 8:
+		for i, k := range kinds {
+			v := uint32(0)
+			if has[k] {
+				v = uint32(column[at])
+				at++
+			}
+			dst[i], greatest = T(v), max(greatest, v)
+		}
+	case 16:
+		for i, k := range kinds {
+			v := uint32(0)
+			if has[k] {
+				v = uint32(binary.LittleEndian.Uint16(column[at:]))
+				at += 2
+			}
+			dst[i], greatest = T(v), max(greatest, v)
+		}
+	case 32:
+		for i, k := range kinds {
+			v := uint32(0)
+			if has[k] {
+				v = binary.LittleEndian.Uint32(column[at:])
+				at += 4
+			}
+			dst[i], greatest = T(v), max(greatest, v)
+		}
+	}
+	if uint64(greatest) > limit || widthOf(greatest) != c.width {
+		return dst, broken(invariant, "greatest entry of a column is %d, of %d bits; the last possible is %d", greatest, c.width, limit)
+	}
+	return dst, nil
+}
