@@ -60,6 +60,10 @@ type Op struct {
 	// Rows is given every field that was read, if it is not nil. Results are
 	// fetched in full in either case.
 	Rows Rows
+	// ReadEnded is set by a session that runs a READMODIFYWRITE as a read and a
+	// write behind it: the instant on Config.Clock at which it had the answer to
+	// the read. It stays 0 where the database does both at once.
+	ReadEnded time.Duration
 
 	// Slot is the number of the slot the operation occupies, from 0.
 	Slot int
@@ -116,6 +120,13 @@ type Sink interface {
 // is missing. It leaves what exists as it is.
 type SchemaCreator interface {
 	CreateSchema(ctx context.Context) error
+}
+
+// Dropper removes the trace's table with all its records, so that a load begins
+// on an empty one. It is called after Open and before CreateSchema. A table that
+// doesn't exist is no error. What doesn't belong to the table stays.
+type Dropper interface {
+	Drop(ctx context.Context) error
 }
 
 // Counter counts the records of the trace's table.

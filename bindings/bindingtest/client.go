@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"pianola/bindings"
 	"pianola/traces"
@@ -18,6 +19,9 @@ type client struct {
 	// do runs an operation and spoils its bytes.
 	do    func(ctx context.Context, op *bindings.Op) error
 	close func()
+	// started is when the last operation was sent, readEnded what its session
+	// said of its read.
+	started, readEnded time.Duration
 }
 
 // spoil overwrites what an operation was made of, as the runner does once it is
@@ -41,8 +45,10 @@ func spoil(op *bindings.Op) {
 func (c *client) run(kind traces.Kind, key string, op bindings.Op) (*rows, error) {
 	got := &rows{}
 	op.Kind, op.Key, op.Table, op.Rows = kind, []byte(key), c.db.header.Table, got
-	op.Deadline = c.db.clock.Now() + bindings.DefaultDeadline
+	c.started = c.db.clock.Now()
+	op.Deadline = c.started + bindings.DefaultDeadline
 	err := c.do(context.Background(), &op)
+	c.readEnded = op.ReadEnded
 	return got, errors.Join(err, got.fault)
 }
 

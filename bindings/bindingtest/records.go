@@ -66,6 +66,9 @@ func testReadModifyWrite(t *testing.T, s *suite) {
 		{db.record("all"), nil},
 	} {
 		got, err := c.modify(db.key(1), step.change, step.read...)
+		if at := c.readEnded; at != 0 && (at < c.started || at > db.clock.Now()) {
+			t.Errorf("READMODIFYWRITE had read at %v, and ran from %v to %v", at, c.started, db.clock.Now())
+		}
 		if err != nil {
 			t.Fatalf("READMODIFYWRITE %v: %v", step.change, err)
 		}

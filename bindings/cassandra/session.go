@@ -107,6 +107,7 @@ func (s *session) do(op *bindings.Op) error {
 		if err := s.read(op); err != nil {
 			return err
 		}
+		op.ReadEnded = s.binding.config.Clock.Now()
 		return s.update(op)
 	case traces.Insert:
 		s.begin(len(op.Write))

@@ -100,6 +100,7 @@ func (s *session) run(ctx context.Context, op *bindings.Op) error {
 		if err := s.read(ctx, op); err != nil {
 			return err
 		}
+		op.ReadEnded = s.binding.clock.Now()
 		return s.update(ctx, op)
 	case traces.Delete:
 		return s.remove(ctx, op)

@@ -125,6 +125,7 @@ func (s *session) do(ctx context.Context, op *bindings.Op) error {
 		if err := s.read(ctx, op); err != nil {
 			return err
 		}
+		op.ReadEnded = s.binding.clock.Now()
 		s.parameters = s.parameters[:0]
 		return s.write(ctx, op, traces.Update)
 	case traces.Delete:

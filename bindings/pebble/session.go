@@ -209,6 +209,7 @@ func (s *session) merged(op *bindings.Op, record []byte) (*pebble.Batch, error) 
 		if err := s.give(op, op.Key, record); err != nil {
 			return nil, err
 		}
+		op.ReadEnded = s.binding.health.clock.Now()
 	}
 	size, err := s.merger.size(record, op.Write)
 	if err != nil {

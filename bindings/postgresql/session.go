@@ -123,6 +123,7 @@ func (s *session) do(ctx context.Context, op *bindings.Op) error {
 		if err := s.read(ctx, op); err != nil {
 			return err
 		}
+		op.ReadEnded = s.binding.clock.Now()
 		return s.write(ctx, op, traces.Update)
 	case traces.Delete:
 		return s.run(ctx, shape{kind: traces.Delete}, append(s.values[:0], op.Key))

@@ -73,6 +73,7 @@ func (s *session) do(ctx context.Context, op *bindings.Op) error {
 		if err := s.read(ctx, op, key); err != nil {
 			return err
 		}
+		op.ReadEnded = s.binding.clock.Now()
 		return s.update(ctx, op, key)
 	case traces.Delete:
 		return s.remove(ctx, op)
