@@ -187,3 +187,38 @@ func testSchemaTwice(t *testing.T, s *suite) {
 	}
 	c.mustRead(db.key(1), db.record("kept"))
 }
+
+// testDrop: dropping leaves nothing of the table, and no error where there is
+// none; what is loaded afterwards is as if nothing had been before.
+func testDrop(t *testing.T, s *suite) {
+	db := s.database(t, header(3, "user"))
+	dropper, ok := db.binding.(bindings.Dropper)
+	if !ok {
+		return
+	}
+	c := db.client()
+	spread(c, 300)
+	if c.close != nil {
+		c.close()
+	}
+	for range 2 {
+		if err := dropper.Drop(t.Context()); err != nil {
+			t.Fatalf("drop: %v", err)
+		}
+	}
+	if n, ok := db.count(); ok && n != 0 {
+		t.Errorf("a table that was dropped is said to have %d records", n)
+	}
+	if creator, ok := db.binding.(bindings.SchemaCreator); ok {
+		if err := creator.CreateSchema(t.Context()); err != nil {
+			t.Fatalf("create the schema behind a drop: %v", err)
+		}
+	}
+	c = db.client()
+	c.mustMiss(db.key(0))
+	c.mustInsert(db.key(0), db.record("after"))
+	c.mustRead(db.key(0), db.record("after"))
+	if n, ok := db.count(); ok && n != 1 {
+		t.Errorf("the table is said to have %d records behind a drop and an INSERT", n)
+	}
+}

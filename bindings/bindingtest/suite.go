@@ -99,6 +99,7 @@ var parts = []struct {
 	{name: "unicode keys", test: testUnicodeKeys},
 	{name: "count", test: testCount},
 	{name: "schema twice", test: testSchemaTwice},
+	{name: "drop", test: testDrop},
 	{name: "each sees the other", test: testEachSeesTheOther},
 	{name: "cancelled write", test: testCancelledWrite},
 	{name: "no update is lost", test: testNoUpdateIsLost},

@@ -55,6 +55,7 @@ var (
 	_ bindings.Binding       = (*binding)(nil)
 	_ bindings.SchemaCreator = (*binding)(nil)
 	_ bindings.Counter       = (*binding)(nil)
+	_ bindings.Dropper       = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Locator       = (*binding)(nil)
 	_ bindings.Session       = (*session)(nil)

@@ -12,16 +12,33 @@ import (
 // CreateSchema makes keyspace and table if they are missing. Where the table is
 // there, nothing is tried that takes more rights than to use it.
 func (b *binding) CreateSchema(ctx context.Context) error {
-	// Servers before version 3 have no such table; they are told to make both.
-	const look = "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?"
-	var name string
-	if err := b.db.Query(look, b.settings.keyspace, b.config.Header.Table).WithContext(ctx).Consistency(gocql.One).Scan(&name); err == nil {
+	// Servers before version 3 can't be asked; they are told to make both.
+	if err := b.lookForTable(ctx); err == nil {
 		return nil
 	}
 	for _, text := range b.statements.schema() {
 		if err := b.db.Query(text).WithContext(ctx).Exec(); err != nil {
 			return fmt.Errorf("cassandra at %s: %.200q: %w", b.settings.address(), text, classed(err))
 		}
+	}
+	return nil
+}
+
+// lookForTable returns nil if the table is there, and ErrNotFound if it isn't.
+func (b *binding) lookForTable(ctx context.Context) error {
+	const look = "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?"
+	var name string
+	return b.db.Query(look, b.settings.keyspace, b.config.Header.Table).WithContext(ctx).Consistency(gocql.One).Scan(&name)
+}
+
+// Drop drops the table. The keyspace stays.
+func (b *binding) Drop(ctx context.Context) error {
+	if err := b.lookForTable(ctx); err == gocql.ErrNotFound {
+		return nil // also where there is no keyspace, which DROP would not forgive
+	}
+	text := "DROP TABLE IF EXISTS " + b.statements.table
+	if err := b.db.Query(text).WithContext(ctx).Exec(); err != nil {
+		return fmt.Errorf("cassandra at %s: %.200q: %w", b.settings.address(), text, classed(err))
 	}
 	return nil
 }

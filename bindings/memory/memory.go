@@ -29,6 +29,7 @@ import (
 var (
 	_ bindings.Pipeliner = (*binding)(nil)
 	_ bindings.Counter   = (*binding)(nil)
+	_ bindings.Dropper   = (*binding)(nil)
 	_ bindings.Pipeline  = (*pipeline)(nil)
 	_ bindings.Session   = (*session)(nil)
 )
@@ -84,6 +85,14 @@ func (b *binding) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.tables)
+	return nil
+}
+
+// Drop forgets the trace's table.
+func (b *binding) Drop(context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.tables, b.counted)
 	return nil
 }
 

@@ -69,6 +69,7 @@ var (
 	_ bindings.Binding       = (*binding)(nil)
 	_ bindings.SchemaCreator = (*binding)(nil)
 	_ bindings.Counter       = (*binding)(nil)
+	_ bindings.Dropper       = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Locator       = (*binding)(nil)
 	_ bindings.Session       = (*session)(nil)
@@ -216,6 +217,14 @@ func (b *binding) CreateSchema(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("create the collection %q in %s: %w", b.table, b.settings.place(), withoutClass(classed(err)))
+}
+
+// Drop drops the collection; one that doesn't exist is no error to the server.
+func (b *binding) Drop(ctx context.Context) error {
+	if err := b.database.Collection(b.table).Drop(ctx); err != nil {
+		return fmt.Errorf("drop the collection %q in %s: %w", b.table, b.settings.place(), withoutClass(classed(err)))
+	}
+	return nil
 }
 
 // Count counts the documents of the trace's table. It is exact and takes time

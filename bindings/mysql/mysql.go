@@ -59,6 +59,7 @@ var (
 	_ bindings.Binding       = (*binding)(nil)
 	_ bindings.SchemaCreator = (*binding)(nil)
 	_ bindings.Counter       = (*binding)(nil)
+	_ bindings.Dropper       = (*binding)(nil)
 	_ bindings.Locator       = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Session       = (*session)(nil)
@@ -200,6 +201,18 @@ func (b *binding) CreateSchema(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("create table %s at %s: %w", b.table.name, b.settings.config.Addr, err)
+	}
+	return nil
+}
+
+// Drop drops the table.
+func (b *binding) Drop(ctx context.Context) error {
+	c, err := b.controlling(ctx)
+	if err == nil {
+		_, err = c.ExecContext(ctx, b.table.drop(), nil)
+	}
+	if err != nil {
+		return fmt.Errorf("drop table %s at %s: %w", b.table.name, b.settings.config.Addr, err)
 	}
 	return nil
 }

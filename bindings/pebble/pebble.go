@@ -56,6 +56,7 @@ var (
 	_ bindings.Binding       = (*binding)(nil)
 	_ bindings.SchemaCreator = (*binding)(nil)
 	_ bindings.Counter       = (*binding)(nil)
+	_ bindings.Dropper       = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Session       = (*session)(nil)
 )
@@ -208,6 +209,20 @@ func (b *binding) Session(context.Context) (bindings.Session, error) {
 		return nil, b.cannotOpen(errors.New("it holds no database yet\nload it first"))
 	}
 	return &session{binding: b, db: b.db}, nil
+}
+
+// Drop deletes the keys of the trace's table in one stroke.
+func (b *binding) Drop(context.Context) error {
+	if b.db == nil {
+		return nil
+	}
+	err := b.health.guard(func() error {
+		return b.db.DeleteRange(tableStart(nil, b.table), tableEnd(nil, b.table), pebble.Sync)
+	})
+	if err != nil {
+		return fmt.Errorf("delete table %q in %q: %w", b.table, b.dir, err)
+	}
+	return nil
 }
 
 // countCheck is the number of records between two looks at the context.

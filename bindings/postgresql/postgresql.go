@@ -60,6 +60,7 @@ var (
 	_ bindings.Binding       = (*binding)(nil)
 	_ bindings.SchemaCreator = (*binding)(nil)
 	_ bindings.Counter       = (*binding)(nil)
+	_ bindings.Dropper       = (*binding)(nil)
 	_ bindings.Locator       = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Session       = (*session)(nil)
@@ -174,6 +175,18 @@ func (b *binding) CreateSchema(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("create table %s at %s: %w", b.table.name, b.settings.address(), err)
+	}
+	return nil
+}
+
+// Drop drops the table.
+func (b *binding) Drop(ctx context.Context) error {
+	conn, err := b.controlling(ctx)
+	if err == nil {
+		_, err = conn.Exec(ctx, b.table.drop()).ReadAll()
+	}
+	if err != nil {
+		return fmt.Errorf("drop table %s at %s: %w", b.table.name, b.settings.address(), err)
 	}
 	return nil
 }

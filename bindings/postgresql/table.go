@@ -63,6 +63,8 @@ func (t *table) create() string {
 	return s.String() + ")"
 }
 
+func (t *table) drop() string { return "DROP TABLE IF EXISTS " + t.name }
+
 func (t *table) count() string { return "SELECT count(*) FROM " + t.name }
 
 // shape tells statements apart: by what is done and with which fields, all of

@@ -57,6 +57,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -69,6 +70,7 @@ import (
 var (
 	_ bindings.Binding  = (*binding)(nil)
 	_ bindings.Counter  = (*binding)(nil)
+	_ bindings.Dropper  = (*binding)(nil)
 	_ bindings.Locator  = (*binding)(nil)
 	_ bindings.Reporter = (*binding)(nil)
 	_ bindings.Session  = (*session)(nil)
@@ -267,6 +269,33 @@ func (b *binding) Count(ctx context.Context) (uint64, error) {
 		return 0, fmt.Errorf("count the keys in %s of redis at %s: %w", index, b.settings.address, err)
 	}
 	return uint64(n), nil
+}
+
+// Drop deletes the records of all keys in the index, and with them the index. A
+// key that isn't in it belongs to somebody else, and stays.
+func (b *binding) Drop(ctx context.Context) error {
+	c := b.clients[0]
+	for {
+		keys, err := c.Do(ctx, c.B().Zrange().Key(index).Min("0").Max(strconv.Itoa(scanChunk-1)).Build()).AsStrSlice()
+		if err == nil && len(keys) == 0 {
+			return nil
+		}
+		commands := make(rueidis.Commands, 0, len(keys)+1)
+		for _, key := range keys {
+			commands = append(commands, c.B().Del().Key(key).Build())
+		}
+		if err == nil {
+			for _, answer := range c.DoMulti(ctx, commands...) {
+				err = errors.Join(err, answer.Error())
+			}
+		}
+		if err == nil {
+			err = c.Do(ctx, c.B().Zrem().Key(index).Member(keys...).Build()).Error()
+		}
+		if err != nil {
+			return fmt.Errorf("delete the records of the keys in %s of redis at %s: %w", index, b.settings.address, err)
+		}
+	}
 }
 
 // Local reports whether the server is on this machine.
