@@ -27,6 +27,9 @@ type phaseRun struct {
 	recorder *measure.Recorder
 	inserts  *insertLog
 	builder  *builder
+	// check is nil if what is read isn't checked.
+	check    *checker
+	checked  checkTally
 	log      *opLog
 	pacer    *pacer
 	slots    []*slot
@@ -37,6 +40,10 @@ type phaseRun struct {
 	// 0 in a load, whose values all have version 0.
 	versionBase uint64
 	load        bool
+	// resume: the insert of a record that is there is no failure; present
+	// counts them.
+	resume  bool
+	present atomic.Uint64
 
 	// stop ends the claiming of ops: an interrupt, or a phase that is stuck.
 	stop      atomic.Bool
@@ -191,13 +198,17 @@ const lateMin = 10 * time.Millisecond
 // the instant at which that was so. It returns false if the op is not to be sent
 // now: another op goes first, or the run ends. The slot stays free then.
 func (p *phaseRun) launch(s *slot, c *claimed) bool {
-	s.trace, s.unwritten = c.op, c.unwritten
+	s.trace, s.unwritten, s.version = c.op, c.unwritten, c.version
 	s.due, s.keyFree, s.ready = c.due, c.keyFree, max(c.due, c.keyFree, s.freeAt)
 	if !p.paced {
 		s.ready = max(s.freeAt, p.reached, c.keyFree)
 		s.due = s.ready
 	}
 	p.builder.build(s, c.version)
+	if s.reading != nil {
+		s.reading.begin()
+		s.op.Rows = s.reading
+	}
 	waited := false
 	if !c.offered {
 		if p.paced {
@@ -296,8 +307,13 @@ func (p *phaseRun) answered(s *slot, err error) {
 func (p *phaseRun) count(s *slot, err error, end time.Duration) {
 	op := &s.trace
 	sample := measure.Sample{Index: op.Index, Kind: op.Kind, Due: s.due, KeyFree: s.keyFree, Ready: s.ready, Start: s.start, Decided: end}
+	if op.Kind == traces.ReadModifyWrite && s.op.ReadEnded > 0 {
+		sample.ReadEnded = s.op.ReadEnded - p.start
+	}
 	if limit := time.Duration(s.deadline.Load()); end >= limit {
 		sample.Outcome, sample.Decided = measure.Censored, limit
+	} else if p.resume && err != nil && op.Kind == traces.Insert && bindings.ClassOf(err) == bindings.Duplicate {
+		p.present.Add(1)
 	} else if err != nil {
 		sample.Outcome, sample.Class = p.outcome(s, err)
 		if sample.Outcome == measure.Failed {
@@ -306,6 +322,13 @@ func (p *phaseRun) count(s *slot, err error, end time.Duration) {
 	}
 	if op.Kind == traces.Insert {
 		p.inserts.end(op.Key, sample.Outcome == measure.Completed)
+	}
+	if p.check != nil {
+		if op.Kind.Reads() && sample.Outcome == measure.Completed {
+			s.reading.finish()
+			p.checked.add(s.reading)
+		}
+		p.check.wrote(op, s.version, sample.Outcome)
 	}
 	p.decide(s.number, &sample, op, true, end)
 }
@@ -334,6 +357,9 @@ func (p *phaseRun) expire(s *slot, at time.Duration) {
 	sample := measure.Sample{
 		Index: op.Index, Kind: op.Kind, Outcome: measure.Censored, Due: s.due, KeyFree: s.keyFree, Ready: s.ready, Start: s.start,
 		Decided: min(time.Duration(s.deadline.Load()), at),
+	}
+	if p.check != nil {
+		p.check.wrote(op, s.version, measure.Censored)
 	}
 	if op.Kind == traces.Insert {
 		p.inserts.end(op.Key, false)

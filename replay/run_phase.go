@@ -66,9 +66,10 @@ func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
 	p := &phaseRun{
 		interrupt: ctx, calls: calls, clock: r.Clock, index: index, paced: phase.Paced && !r.Asap,
 		scale: r.scale, inserts: r.inserts, builder: r.builder, log: r.log, slots: r.slots,
-		deadline: r.Deadline, grace: r.Grace, overload: r.Overload, load: phase.Name == traces.LoadPhase, versionBase: 1 + r.versions,
+		deadline: r.Deadline, grace: r.Grace, overload: r.Overload, load: phase.Name == traces.LoadPhase, resume: r.Resume && phase.Name == traces.LoadPhase, versionBase: 1 + r.versions,
 		recorder: measure.NewRecorder(min(runtime.GOMAXPROCS(0), recorderStripes)), stops: make(chan struct{}),
 	}
+	p.check = r.check
 	if r.Order == KeyOrder {
 		p.order = newKeyOrder()
 	}
@@ -127,6 +128,10 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	}
 	if err := p.recorder.Finish(&out); err != nil {
 		return fmt.Errorf("phase %s: %w", phase.Name, err)
+	}
+	out.Present = p.present.Load()
+	if p.check != nil {
+		out.Check = p.checked.result()
 	}
 	return r.conclude(p, out, interrupted, hung)
 }
@@ -283,6 +288,7 @@ func (r *Runner) newResult() *measure.Result {
 		Settings: measure.Settings{
 			Phase: r.Phases, Slots: r.Slots, Asap: r.Asap, SpeedNumerator: r.SpeedNumerator, SpeedDenominator: r.SpeedDenominator,
 			Overload: string(r.Overload), Order: string(r.Order), Deadline: r.Deadline, Grace: r.Grace, AllowErrors: r.AllowErrors.String(),
+			CheckSample: r.CheckSample, Drop: r.Drop, Resume: r.Resume, Settle: r.SettleText,
 		},
 		Phases: []measure.Phase{},
 	}

@@ -722,3 +722,16 @@ func TestALoadWithDroppedInsertsIsIncomplete(t *testing.T) {
 		t.Errorf("%d phases, stopped %q", len(res.Phases), res.Stopped)
 	}
 }
+
+func TestASpeedTooFineForTheTickIsFoundBeforeTheRun(t *testing.T) {
+	h := tracetest.Header(tracetest.Run(1000))
+	h.Tick = time.Microsecond
+	for _, c := range []struct {
+		num, den uint64
+		ok       bool
+	}{{0, 0, true}, {1, 1 << 54, true}, {1, 1 << 55, false}, {1<<64 - 1, 1, true}, {0, 1, false}} {
+		if err := replay.CheckSpeed(c.num, c.den, h); (err == nil) != c.ok {
+			t.Errorf("speed %d/%d: %v", c.num, c.den, err)
+		}
+	}
+}

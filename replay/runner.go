@@ -44,6 +44,25 @@ type Runner struct {
 	// Order says whether ops on one key may overtake each other; NoOrder by
 	// default.
 	Order Order
+	// Check verifies every value that is read; see measure.Check. It needs all
+	// phases, and a database that was empty before.
+	Check bool
+	// CheckSample bounds the keys whose versions a check follows;
+	// DefaultCheckSample by default.
+	CheckSample int
+	// Drop drops the table before the load.
+	Drop bool
+	// Resume loads what is missing in a table that holds a part of the load:
+	// the insert of a record that is there is no failure.
+	Resume bool
+	// Settle is called between the load and what follows, if it is not nil, and
+	// may let the database come to rest. Its error ends the run. SettleText says
+	// in the result what it is.
+	Settle     func(ctx context.Context) error
+	SettleText string
+	// ReadBack reads all records after the run and adds their digest to the
+	// result.
+	ReadBack bool
 	// Grace is how long ops in flight are waited for at the end; 1 s by default.
 	Grace time.Duration
 	// Spin is the share of a core that may be spent on spinning until due times;
@@ -153,6 +172,11 @@ func (r *Runner) defaults() {
 	if r.Order == "" {
 		r.Order = NoOrder
 	}
+	if !r.Check {
+		r.CheckSample = 0
+	} else if r.CheckSample == 0 {
+		r.CheckSample = DefaultCheckSample
+	}
 	if r.Grace == 0 {
 		r.Grace = DefaultGrace
 	}
@@ -194,6 +218,15 @@ func (r *Runner) refuse() error {
 			}
 		}
 	}
+	if _, can := r.Binding.(bindings.Dropper); r.Drop && !can {
+		return fmt.Errorf("%w: %s can't drop its table", ErrRefused, r.Driver.Name)
+	}
+	if r.ReadBack && r.Driver.Place == bindings.Nowhere {
+		return fmt.Errorf("%w: read back: %s keeps nothing", ErrRefused, r.Driver.Name)
+	}
+	if r.Check {
+		return r.refuseCheck()
+	}
 	return nil
 }
 
@@ -230,6 +263,7 @@ type run struct {
 	result  *measure.Result
 	inserts *insertLog
 	builder *builder
+	check   *checker
 	slots   []*slot
 	exec    executor
 	decoder *decoder
@@ -286,6 +320,11 @@ func (r *run) pacerFacts() measure.Pacer {
 // checkTable creates the schema if it is missing and refuses to load into a
 // table with rows, or to run on one whose rows can't be those of the trace.
 func (r *run) checkTable(ctx context.Context) error {
+	if r.Drop {
+		if err := r.Binding.(bindings.Dropper).Drop(ctx); err != nil {
+			return fmt.Errorf("drop table %q: %w", r.Trace.Header().Table, err)
+		}
+	}
 	if creator, ok := r.Binding.(bindings.SchemaCreator); ok && r.Phases != RunOnly {
 		if err := creator.CreateSchema(ctx); err != nil {
 			return fmt.Errorf("create schema: %w", err)
@@ -302,8 +341,13 @@ func (r *run) checkTable(ctx context.Context) error {
 	r.result.Database.Facts = append(r.result.Database.Facts, bindings.Fact{Name: "rows before", Value: fmt.Sprint(rows)})
 	h := r.Trace.Header()
 	switch {
+	case r.Resume && rows > h.Records:
+		return fmt.Errorf("%w: table %q holds %d rows, more than the %d of the load: they are not a part of it", ErrRefused, h.Table, rows, h.Records)
+	case r.Resume:
+	case r.Drop && rows > 0:
+		return fmt.Errorf("%w: table %q was dropped and holds %d rows: somebody else writes to it", ErrRefused, h.Table, rows)
 	case r.Phases != RunOnly && rows > 0:
-		return fmt.Errorf("%w: table %q holds %d rows already: empty it first, or run on what it holds by --phase run", ErrRefused, h.Table, rows)
+		return fmt.Errorf("%w: table %q holds %d rows already\nempty it by --drop, load what is missing by --resume, or run on what it holds by --phase run", ErrRefused, h.Table, rows)
 	case r.Phases == RunOnly && rows == 0 && h.Records > 0:
 		return fmt.Errorf("%w: table %q holds 0 rows, the trace is made for %d: replay it with --phase load first", ErrRefused, h.Table, h.Records)
 	case r.Phases == RunOnly && rows < h.Records:
@@ -333,6 +377,12 @@ func (r *run) openSessions(ctx context.Context) error {
 	r.slots = make([]*slot, r.Slots)
 	for i := range r.slots {
 		r.slots[i] = &slot{number: i}
+	}
+	if r.Check {
+		r.check = r.newChecker()
+		for _, s := range r.slots {
+			s.reading = newReading(r.check, s)
+		}
 	}
 	if p, ok := r.Binding.(bindings.Pipeliner); ok {
 		exec := &pipelined{slots: r.slots, free: newSlotQueue(r.slots)}
@@ -393,9 +443,30 @@ func (r *run) replay(ctx, calls context.Context) error {
 			if err := r.replayPhase(ctx, calls, i); err != nil || r.over() {
 				return err
 			}
+			if h.Phases[i].Name == traces.LoadPhase && r.Settle != nil && r.follows(i) && !r.settle(ctx) {
+				return nil
+			}
 		}
 	}
-	return r.confirm(ctx)
+	if err := r.confirm(ctx); err != nil || !r.ReadBack || r.over() {
+		return err
+	}
+	return r.readBack(ctx)
+}
+
+// settle waits for the database behind the load. It reports whether the run
+// goes on.
+func (r *run) settle(ctx context.Context) bool {
+	begin := r.Clock.Now()
+	err := r.Settle(ctx)
+	r.result.Settings.Settled = r.Clock.Now() - begin
+	switch {
+	case ctx.Err() != nil:
+		r.result.Partial = true
+	case err != nil:
+		r.result.Stopped = fmt.Sprintf("settling behind the load: %v", err)
+	}
+	return !r.over()
 }
 
 // over reports whether the last phase ended the run.

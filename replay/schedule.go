@@ -30,6 +30,16 @@ func newScale(tick time.Duration, num, den uint64) (scale, error) {
 	return scale{tick: lo, num: num, den: den}, nil
 }
 
+// CheckSpeed says why a trace can't be replayed at a speed, if it can't. A speed
+// of 0/0 stands for 1.
+func CheckSpeed(num, den uint64, h *traces.Header) error {
+	if num == 0 && den == 0 {
+		return nil
+	}
+	_, err := newScale(h.Tick, num, den)
+	return err
+}
+
 // due returns the due time of a tick count; beyond what a Duration holds, its
 // greatest value.
 func (s scale) due(ticks uint64) time.Duration {

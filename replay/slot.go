@@ -21,6 +21,10 @@ type slot struct {
 	due, keyFree, ready, start time.Duration
 	// unwritten: no insert of the trace wrote the key before this op.
 	unwritten bool
+	// version of the values that the op writes.
+	version uint64
+	// reading checks what the op reads; nil if nothing is checked.
+	reading *reading
 	// raced: the key's insert was unacknowledged when the op started.
 	raced bool
 	// freeAt is the instant at which the slot became free.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -40,7 +41,13 @@ func replayFlags(l *lists) []cli.Flag {
 		&cli.StringFlag{Name: "overload", Usage: "`WHAT` to do when all slots are busy: queue, drop or abort", DefaultText: string(replay.QueueOverload)},
 		&cli.StringFlag{Name: "order", Usage: "`WHICH` operations wait for earlier ones: none, or key (those that conflict on a key)", DefaultText: string(replay.NoOrder)},
 		&cli.StringFlag{Name: "deadline", Usage: "give an operation up `D` after its due time", DefaultText: bindings.DefaultDeadline.String()},
-		&cli.StringFlag{Name: "allow-errors", Usage: "`N` or N% of a phase's operations may be failed or censored", DefaultText: "0"},
+		&cli.StringFlag{Name: "allow-errors", Usage: "`N` or N% of a phase's operations may be failed or censored, or may have read wrong values", DefaultText: "0"},
+		&cli.BoolFlag{Name: "drop", Usage: "drop the table before the load", DisableDefaultText: true},
+		&cli.BoolFlag{Name: "resume", Usage: "load what is missing in a table that holds a part of the load", DisableDefaultText: true},
+		&cli.StringFlag{Name: "settle", Usage: "between load and run wait for a duration, or run a command: `D|COMMAND`"},
+		&cli.BoolFlag{Name: "check", Usage: "verify every value that is read; with --order key its version too", DisableDefaultText: true},
+		&cli.StringFlag{Name: "check-sample", Usage: "verify the versions of at most `N` keys", DefaultText: strconv.Itoa(replay.DefaultCheckSample)},
+		&cli.BoolFlag{Name: "read-back", Usage: "read all records after the run and report a digest of them", DisableDefaultText: true},
 		formatFlag(),
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the result to `RESULT.json`"},
 		&cli.StringFlag{Name: "log-ops", Usage: "write a line for every operation to `LOG`"},
@@ -66,6 +73,9 @@ func replayTrace(c *cli.Context, l *lists) error {
 		if r.SpeedNumerator, r.SpeedDenominator, err = replay.SpeedForRate(c.String("rate"), trace.Header()); err != nil {
 			return exit.With(exit.Usage, err)
 		}
+	}
+	if err := replay.CheckSpeed(r.SpeedNumerator, r.SpeedDenominator, trace.Header()); err != nil {
+		return exit.With(exit.Usage, err)
 	}
 	return s.run(c)
 }

@@ -133,6 +133,10 @@ func outcome(res *measure.Result, err error, allow measure.Allowance) error {
 		for j := range p.Kinds {
 			n.Add(p.Kinds[j].Counts)
 		}
+		if check := p.Check; check != nil && allow.Exceeded(check.Mismatched+check.Stale, n.Offered) {
+			failed = append(failed, exit.With(exit.Errors, fmt.Errorf("phase %s: of %d operations %d read what was never written and %d what had been replaced; allowed are %s",
+				p.Name, n.Offered, check.Mismatched, check.Stale, allow)))
+		}
 		if bad := n.Failed + n.Censored; allow.Exceeded(bad, n.Offered) {
 			failed = append(failed, exit.With(exit.Errors, fmt.Errorf("phase %s: %d of %d operations failed or were censored; allowed are %s", p.Name, bad, n.Offered, allow)))
 		}

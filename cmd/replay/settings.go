@@ -48,7 +48,7 @@ func parseSettings(c *cli.Context, l *lists) (*settings, error) {
 		},
 	}
 	for _, step := range []func(*cli.Context, *lists) error{
-		s.chooseReport, s.choosePhases, s.chooseLimits, s.chooseLabels, s.choosePace, s.chooseDatabase, s.chooseOutputs,
+		s.chooseReport, s.choosePhases, s.choosePreparation, s.chooseCheck, s.chooseLimits, s.chooseLabels, s.choosePace, s.chooseDatabase, s.chooseOutputs,
 	} {
 		if err := step(c, l); err != nil {
 			return nil, err
@@ -174,8 +174,11 @@ func (s *settings) chooseDatabase(c *cli.Context, l *lists) error {
 	}
 	s.volatile = driver.Volatile != nil && driver.Volatile(properties)
 	if s.runner.Phases == replay.RunOnly && s.volatile {
-		return exit.With(exit.Usage, fmt.Errorf("--phase run: nothing can be in %s before a run", driver.Name),
-			"without --phase the trace is loaded first; a store that keeps its data is given a directory: replay databases "+driver.Name)
+		hint := "without --phase the trace is loaded first"
+		if len(driver.Properties) > 0 {
+			hint += "; a store that keeps its data is given a directory: replay databases " + driver.Name
+		}
+		return exit.With(exit.Usage, fmt.Errorf("--phase run: nothing can be in %s before a run", driver.Name), hint)
 	}
 	binding, err := driver.New(properties)
 	if err != nil {

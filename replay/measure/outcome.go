@@ -50,6 +50,9 @@ type Sample struct {
 	Due, Ready, Start time.Duration
 	// KeyFree is when an op's key became free, if it had to wait for it.
 	KeyFree time.Duration
+	// ReadEnded is when a READMODIFYWRITE had the answer to its read, 0 if that
+	// is not known.
+	ReadEnded time.Duration
 	// Decided is when the fate was decided: the end of an answered op, the
 	// deadline of a censored or unsent one.
 	Decided time.Duration

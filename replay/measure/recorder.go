@@ -45,6 +45,43 @@ type kindRecord struct {
 	response, service, wait, lag *Histogram
 	orderWait                    time.Duration
 	failed                       [bindings.ClassLimit]*Histogram
+	parts                        *partsRecord
+}
+
+// partsRecord holds the times of the parts of READMODIFYWRITEs.
+type partsRecord struct{ read, update partRecord }
+
+type partRecord struct{ response, service *Histogram }
+
+func newPartsRecord() *partsRecord {
+	return &partsRecord{partRecord{NewHistogram(), NewHistogram()}, partRecord{NewHistogram(), NewHistogram()}}
+}
+
+// record takes an op whose read ended within it.
+func (p *partsRecord) record(s *Sample) {
+	p.read.response.Record(s.ReadEnded - s.Due)
+	p.read.service.Record(s.ReadEnded - s.Start)
+	p.update.response.Record(s.Decided - s.Due)
+	p.update.service.Record(s.Decided - s.ReadEnded)
+}
+
+func (p *partsRecord) merge(o *partsRecord) error {
+	for _, pair := range [][2]*Histogram{
+		{p.read.response, o.read.response}, {p.read.service, o.read.service},
+		{p.update.response, o.update.response}, {p.update.service, o.update.service},
+	} {
+		if err := pair[0].Merge(pair[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *partsRecord) result() []Part {
+	return []Part{
+		{traces.Read.String(), p.read.response, p.read.service},
+		{traces.Update.String(), p.update.response, p.update.service},
+	}
 }
 
 // NewRecorder returns the recorder of one phase.
@@ -86,6 +123,12 @@ func (r *Recorder) Record(at int, s *Sample) {
 	case s.Outcome < Failed:
 		k.response.Record(response)
 		k.service.Record(s.Decided - s.Start)
+		if s.Outcome == Completed && s.ReadEnded >= s.Start && s.ReadEnded <= s.Decided && s.ReadEnded > 0 {
+			if k.parts == nil {
+				k.parts = newPartsRecord()
+			}
+			k.parts.record(s)
+		}
 	case s.Outcome == Failed:
 		if k.failed[s.Class] == nil {
 			k.failed[s.Class] = NewHistogram()
@@ -188,6 +231,7 @@ func (r *Recorder) Finish(p *Phase) error {
 func (r *Recorder) kind(kind traces.Kind) (Kind, error) {
 	out := Kind{Kind: kind.String(), Response: NewHistogram(), Service: NewHistogram(), Wait: NewHistogram(), Lag: NewHistogram()}
 	var failed [bindings.ClassLimit]*Histogram
+	var parts *partsRecord
 	for i := range r.stripes {
 		k := r.stripes[i].kinds[kind]
 		if k == nil {
@@ -197,6 +241,14 @@ func (r *Recorder) kind(kind traces.Kind) (Kind, error) {
 		out.OrderWait += k.orderWait
 		for _, pair := range [][2]*Histogram{{out.Response, k.response}, {out.Service, k.service}, {out.Wait, k.wait}, {out.Lag, k.lag}} {
 			if err := pair[0].Merge(pair[1]); err != nil {
+				return out, err
+			}
+		}
+		if k.parts != nil {
+			if parts == nil {
+				parts = newPartsRecord()
+			}
+			if err := parts.merge(k.parts); err != nil {
 				return out, err
 			}
 		}
@@ -216,6 +268,9 @@ func (r *Recorder) kind(kind traces.Kind) (Kind, error) {
 		if h != nil {
 			out.Failed = append(out.Failed, FailedClass{bindings.Class(class).String(), h})
 		}
+	}
+	if parts != nil {
+		out.Parts = parts.result()
 	}
 	out.Counts.Offered = r.offered[kind]
 	return out, nil

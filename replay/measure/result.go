@@ -24,6 +24,8 @@ type Result struct {
 	Machine  Machine           `json:"machine"`
 	Settings Settings          `json:"settings"`
 	Phases   []Phase           `json:"phases"`
+	// Contents is what the table held after the run, nil if it was not read back.
+	Contents *Contents `json:"contents,omitempty"`
 	// Partial says that the run was interrupted.
 	Partial bool `json:"partial,omitempty"`
 	// Void says why the figures must not be used: the trace broke in mid-run,
@@ -32,6 +34,15 @@ type Result struct {
 	// Stopped says why the run ended before the trace did, or with ops still
 	// in flight.
 	Stopped string `json:"stopped,omitempty"`
+}
+
+// Contents is what a table holds, whatever database it is in.
+type Contents struct {
+	// Records of those that the trace may have written.
+	Records uint64 `json:"records"`
+	// Digest is a sum over the records, in hexadecimal. Equal contents give
+	// equal digests, in whatever order they are read.
+	Digest string `json:"digest"`
 }
 
 // Trace identifies what was replayed.
@@ -94,6 +105,16 @@ type Settings struct {
 	Grace            time.Duration `json:"grace_ns"`
 	// AllowErrors is the --allow-errors that was in force, as given.
 	AllowErrors string `json:"allow_errors"`
+	// Drop says that the table was dropped before the load, Resume that the
+	// load was to add what was missing.
+	Drop   bool `json:"drop,omitempty"`
+	Resume bool `json:"resume,omitempty"`
+	// Settle is what the run waited for between load and run, empty for
+	// nothing, and Settled how long that took.
+	Settle  string        `json:"settle,omitempty"`
+	Settled time.Duration `json:"settled_ns,omitempty"`
+	// CheckSample bounds the keys whose versions were checked; 0 if nothing was.
+	CheckSample int `json:"check_sample,omitempty"`
 	// Executor is pipelined or blocking.
 	Executor string `json:"executor"`
 	Pacer    Pacer  `json:"pacer"`
@@ -145,7 +166,12 @@ type Phase struct {
 	Intervals  []Interval `json:"intervals"`
 	Backlog    Backlog    `json:"backlog"`
 	Health     Health     `json:"health"`
-	Verdict    Verdict    `json:"verdict"`
+	// Present counts the inserts of a resumed load whose record was there
+	// already; they are completed.
+	Present uint64 `json:"present,omitempty"`
+	// Check is what reading the values gave, nil if they were not checked.
+	Check   *Check  `json:"check,omitempty"`
+	Verdict Verdict `json:"verdict"`
 }
 
 // Digest says what recomputing the phase's digest proved.
@@ -181,6 +207,23 @@ type Counts struct {
 	Orphaned uint64 `json:"orphaned,omitempty"`
 }
 
+// Check is what --check found in one phase. Values are checked as they arrive,
+// so the service of ops that read includes the check.
+type Check struct {
+	// Values that are what seed, key, field and version must give, and values
+	// of which too little is known to tell: those of hashed keys that a SCAN
+	// gave and the sample doesn't hold, and those that carry no version.
+	Values    uint64 `json:"values"`
+	Unchecked uint64 `json:"unchecked,omitempty"`
+	// Mismatched ops read something that the trace never wrote there, too
+	// little, or too much. Stale ones read a version that an earlier write had
+	// replaced; no op is both.
+	Mismatched uint64 `json:"mismatched"`
+	Stale      uint64 `json:"stale"`
+	// First are the first of both, a sentence each.
+	First []string `json:"first,omitempty"`
+}
+
 // Kind is what was measured of one kind of op in one phase.
 type Kind struct {
 	Kind   string `json:"kind"`
@@ -193,9 +236,20 @@ type Kind struct {
 	Lag  *Histogram `json:"lag"`
 	// OrderWait is the part of all waits that was for keys, summed up.
 	OrderWait time.Duration `json:"order_wait_ns,omitempty"`
+	// Parts are the read and the update of the completed READMODIFYWRITEs that
+	// were run one behind the other, in this order.
+	Parts []Part `json:"parts,omitempty"`
 	// Failed holds the response times of failed ops by class, in the order of
 	// the classes.
 	Failed []FailedClass `json:"failed_classes,omitempty"`
+}
+
+// Part is what was measured of one part of ops. Response counts from due, so
+// that the update's holds the read.
+type Part struct {
+	Kind     string     `json:"kind"`
+	Response *Histogram `json:"response"`
+	Service  *Histogram `json:"service"`
 }
 
 // FailedClass is the response time of the ops that failed with one class.

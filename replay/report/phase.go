@@ -26,8 +26,10 @@ func (p *page) phase(r *measure.Result, phase *measure.Phase) error {
 	p.table(phaseIndent, countRows(kinds))
 	p.line("")
 	p.quantiles(phase, kinds)
+	p.parts(phase)
 	p.line("")
 	p.failures(phase)
+	p.check(r, phase)
 	if b := &phase.Backlog; phase.Paced {
 		p.entry(phaseIndent, "backlog", fmt.Sprintf("%d at half the schedule", b.Half), fmt.Sprintf("%d at its end", b.End), fmt.Sprintf("%d at most (ops due and not ended)", b.Max))
 	}
@@ -122,6 +124,40 @@ func (p *page) quantiles(phase *measure.Phase, kinds []measure.Kind) {
 		}
 	}
 	p.table(phaseIndent, rows)
+}
+
+// parts prints the service times of the parts of ops.
+func (p *page) parts(phase *measure.Phase) {
+	for i := range phase.Kinds {
+		if k := &phase.Kinds[i]; len(k.Parts) > 0 {
+			rows := [][]string{quantileHead("parts of " + k.Kind)}
+			for _, part := range k.Parts {
+				rows = append(rows, histogramRow(part.Kind, part.Service))
+			}
+			p.line("")
+			p.table(phaseIndent, rows)
+		}
+	}
+}
+
+// check prints what checking the values gave, and what a resumed load found.
+func (p *page) check(r *measure.Result, phase *measure.Phase) {
+	if phase.Present > 0 {
+		p.entry(phaseIndent, "present", fmt.Sprintf("%d records were there already", phase.Present))
+	}
+	c := phase.Check
+	if c == nil {
+		return
+	}
+	unchecked := ""
+	if c.Unchecked > 0 {
+		unchecked = fmt.Sprintf("%d values could not be checked", c.Unchecked)
+	}
+	p.entry(phaseIndent, "check", fmt.Sprintf("%d values right", c.Values), fmt.Sprintf("%d ops mismatched", c.Mismatched),
+		fmt.Sprintf("%d ops stale", c.Stale), unchecked, fmt.Sprintf("versions of up to %d keys", r.Settings.CheckSample))
+	for _, first := range c.First {
+		p.entry(phaseIndent, "wrong", message(first))
+	}
 }
 
 // failures prints each class of error with its first message.

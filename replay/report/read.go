@@ -241,6 +241,11 @@ func checkKind(k *measure.Kind) error {
 			return fmt.Errorf("%s: missing", h.name)
 		}
 	}
+	for i, part := range k.Parts {
+		if part.Response == nil || part.Service == nil {
+			return fmt.Errorf("parts[%d]: times missing", i)
+		}
+	}
 	for i, f := range k.Failed {
 		if f.Response == nil {
 			return fmt.Errorf("failed_classes[%d].response: missing", i)

@@ -84,6 +84,10 @@ func (p *page) errors(r *measure.Result) {
 			p.paragraph("ERRORS: ", 2, fmt.Sprintf("of phase %s %d of %d ops failed and %d were censored; allowed are %s.",
 				plain(r.Phases[i].Name), c.Failed, c.Offered, c.Censored, plain(r.Settings.AllowErrors)))
 		}
+		if check := r.Phases[i].Check; check != nil && allowed.Exceeded(check.Mismatched+check.Stale, c.Offered) {
+			p.paragraph("WRONG VALUES: ", 2, fmt.Sprintf("of phase %s %d of %d ops read what was never written and %d what had been replaced; allowed are %s.",
+				plain(r.Phases[i].Name), check.Mismatched, c.Offered, check.Stale, plain(r.Settings.AllowErrors)))
+		}
 	}
 }
 
@@ -124,8 +128,9 @@ func (p *page) closedLoop() {
 func (p *page) circumstances(r *measure.Result) {
 	p.entry(0, "run", "replay "+plain(r.Tool), "started "+r.Started.UTC().Format(time.RFC3339))
 	p.trace(r)
-	p.database(&r.Database)
+	p.database(r)
 	p.entry(0, "settings", settings(&r.Settings)...)
+	p.entry(0, "prepared", preparation(&r.Settings)...)
 	m := &r.Machine
 	p.entry(0, "machine", plain(m.OS)+"/"+plain(m.Arch), fmt.Sprintf("%d CPUs", m.CPUs), plain(m.Model), prefixed("kernel ", m.Kernel), plain(m.Go))
 	var labels []string
@@ -159,7 +164,8 @@ func (p *page) trace(r *measure.Result) {
 	p.entry(0, "", state...)
 }
 
-func (p *page) database(d *measure.Database) {
+func (p *page) database(r *measure.Result) {
+	d := &r.Database
 	how := "the default"
 	if d.Chosen {
 		how = "chosen by --db"
@@ -174,6 +180,9 @@ func (p *page) database(d *measure.Database) {
 	p.entry(0, "database", plain(d.Name), how, place)
 	p.entry(0, "", facts(d.Properties)...)
 	p.entry(0, "", facts(d.Facts)...)
+	if c := r.Contents; c != nil {
+		p.entry(0, "contents", fmt.Sprintf("%d records read back", c.Records), "digest "+plain(c.Digest))
+	}
 }
 
 func facts(list []bindings.Fact) []string {
@@ -197,6 +206,24 @@ func settings(s *measure.Settings) []string {
 		"deadline " + measure.FormatDuration(s.Deadline), "grace " + measure.FormatDuration(s.Grace),
 		"errors allowed " + plain(s.AllowErrors), plain(s.Executor) + " sessions",
 	}
+}
+
+// preparation says what was done about the table, and what is checked.
+func preparation(s *measure.Settings) []string {
+	var out []string
+	if s.Drop {
+		out = append(out, "dropped the table before the load")
+	}
+	if s.Resume {
+		out = append(out, "resumed the load")
+	}
+	if s.Settle != "" {
+		out = append(out, "settled behind it for "+measure.FormatDuration(s.Settled)+": "+plain(s.Settle))
+	}
+	if s.CheckSample > 0 {
+		out = append(out, "values are checked, which service includes")
+	}
+	return out
 }
 
 // prefixed returns prefix and s, or nothing if s is empty.

@@ -2,8 +2,10 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +28,9 @@ import (
 //   - Return= lines count answers by YCSB's statuses, misses that count as
 //     completed among NOT_FOUND. Ops without an answer (censored, dropped,
 //     unsent) have none.
-//   - READ-MODIFY-WRITE stands alone: its parts are not in READ and UPDATE.
+//   - The parts of READ-MODIFY-WRITE are also in READ and UPDATE, as in YCSB,
+//     where the database runs one behind the other. Where it does both at once
+//     there are no parts; then READ-MODIFY-WRITE stands alone.
 //   - [CLEANUP] and the lines about the JVM are left out.
 
 // statuses are YCSB's words for the classes of answers, in the order of the
@@ -57,8 +61,12 @@ func writeYCSB(w io.Writer, r *measure.Result) error {
 	milliseconds := phase.Length.Milliseconds()
 	fmt.Fprintf(&out, "[OVERALL], RunTime(ms), %d\n", milliseconds)
 	fmt.Fprintf(&out, "[OVERALL], Throughput(ops/sec), %s\n", javaDouble(ycsbThroughput(all.Counts.Completed, phase)))
-	for i := range phase.Kinds {
-		k := &phase.Kinds[i]
+	kinds, err := ycsbKinds(phase)
+	if err != nil {
+		return fmt.Errorf("ycsb report: %w", err)
+	}
+	for i := range kinds {
+		k := &kinds[i]
 		name := ycsbName(k.Kind)
 		ycsbTimes(&out, name, k.Service)
 		returns(&out, name, k)
@@ -66,8 +74,8 @@ func writeYCSB(w io.Writer, r *measure.Result) error {
 			fmt.Fprintf(&out, "[%s-FAILED], Operations, %d\n", name, k.Counts.Failed)
 		}
 	}
-	for i := range phase.Kinds {
-		k := &phase.Kinds[i]
+	for i := range kinds {
+		k := &kinds[i]
 		name := "Intended-" + ycsbName(k.Kind)
 		ycsbTimes(&out, name, k.Response)
 		if k.Counts.Failed > 0 {
@@ -82,6 +90,45 @@ func writeYCSB(w io.Writer, r *measure.Result) error {
 		return fmt.Errorf("write ycsb report: %w", err)
 	}
 	return nil
+}
+
+// ycsbKinds returns the kinds of a phase, with the parts of READMODIFYWRITEs
+// added to READ and UPDATE.
+func ycsbKinds(phase *measure.Phase) ([]measure.Kind, error) {
+	kinds := slices.Clone(phase.Kinds)
+	for i := range phase.Kinds {
+		for _, part := range phase.Kinds[i].Parts {
+			at := slices.IndexFunc(kinds, func(k measure.Kind) bool { return k.Kind == part.Kind })
+			if at < 0 {
+				at = len(kinds)
+				kinds = append(kinds, measure.Kind{Kind: part.Kind, Response: measure.NewHistogram(), Service: measure.NewHistogram()})
+			}
+			k := &kinds[at]
+			k.Counts.Completed += part.Service.Count()
+			for _, pair := range []struct {
+				to   **measure.Histogram
+				from *measure.Histogram
+			}{{&k.Response, part.Response}, {&k.Service, part.Service}} {
+				sum := measure.NewHistogram()
+				if err := errors.Join(sum.Merge(*pair.to), sum.Merge(pair.from)); err != nil {
+					return nil, err
+				}
+				*pair.to = sum
+			}
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b measure.Kind) int { return kindOrder(a.Kind) - kindOrder(b.Kind) })
+	return kinds, nil
+}
+
+// kindOrder is the place of a kind among all.
+func kindOrder(name string) int {
+	for k := range traces.KindLimit {
+		if k.String() == name {
+			return int(k)
+		}
+	}
+	return int(traces.KindLimit)
 }
 
 // noticeYCSB says in one line what the report has no lines for.
@@ -155,6 +202,9 @@ func ycsbTimes(out *bytes.Buffer, name string, h *measure.Histogram) {
 func returns(out *bytes.Buffer, name string, k *measure.Kind) {
 	missed := k.Counts.Expected + k.Counts.Raced + k.Counts.Orphaned
 	counts := map[string]uint64{"OK": k.Counts.Completed - min(missed, k.Counts.Completed), "NOT_FOUND": missed}
+	if len(k.Parts) > 0 {
+		counts["OK"] = 0 // the parts have theirs
+	}
 	for i := range k.Failed {
 		counts[statusOf(k.Failed[i].Class)] += k.Failed[i].Response.Count()
 	}
