@@ -56,6 +56,8 @@ var rooms = []room{
 
 	// Outages are tried on real servers.
 	{packages: "replay/outagetest", ours: []string{"bindings", "bindings/servers", "replay/...", "traces/..."}},
+	// Contents are compared with memory's, after YCSB's workloads.
+	{packages: "replay/checktest", ours: []string{"bindings", "bindings/memory", "replay/...", "traces/...", "tracegen/..."}},
 	{packages: "replay/...", ours: []string{"replay/...", "bindings", "traces", "traces/payload"},
 		tests:   []string{"bindings/...", "traces/..."},
 		outside: []string{"github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys"},

@@ -93,7 +93,7 @@ func (c *checker) wrote(op *traces.Op, version uint64, outcome measure.Outcome) 
 	if op.Kind != traces.Delete && !op.Kind.Writes() {
 		return
 	}
-	k := c.sample.key(op.Key, op.Kind == traces.Insert)
+	k := c.sample.key(op.Key, false)
 	switch {
 	case k == nil:
 	case outcome == measure.Expected || outcome == measure.Raced || outcome == measure.Orphaned:

@@ -225,6 +225,9 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 		}
 		c.entered = true
 	}
+	if p.check != nil && c.op.Kind == traces.Insert {
+		p.check.sample.key(c.op.Key, true) // a SCAN may see it before its answer is here
+	}
 	s.raced = p.inserts.open(c.op.Key)
 	deadline := saturatingAdd(s.due, p.deadline)
 	s.op.Deadline = saturatingAdd(p.start, deadline)

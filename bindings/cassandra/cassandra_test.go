@@ -113,6 +113,7 @@ func TestServer(t *testing.T) {
 	}{
 		{"suite", testSuite},
 		{"suite clustered", testSuiteClustered},
+		{"contents", testContents},
 		{"facts", testFacts},
 		{"requests", testRequests},
 		{"protocol 3", testOldProtocol},

@@ -119,7 +119,7 @@ func TestOnAServer(t *testing.T) {
 		name string
 		test func(*testing.T, *servers.Server)
 	}{
-		{"suite", testSuite}, {"suite with upsert", testSuiteUpsert}, {"documents", testDocuments}, {"unacknowledged", testUnacknowledged},
+		{"suite", testSuite}, {"suite with upsert", testSuiteUpsert}, {"contents", testContents}, {"documents", testDocuments}, {"unacknowledged", testUnacknowledged},
 		{"what the server refuses", testWhatTheServerRefuses}, {"long scans are drained", testLongScansAreDrained},
 		{"deadline", testDeadline}, {"killed", testKilled},
 	} {
