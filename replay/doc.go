@@ -28,9 +28,9 @@
 //
 // A miss, the answer that there is no such record, is an outcome, and the trace
 // knows which to expect: expected, if nothing ever wrote the key; raced, if its
-// insert was unacknowledged when the op started; orphaned, if its insert
-// failed. These three count as completed. Any other miss is a failure of class
-// not found.
+// insert was unacknowledged when the op started, or a later delete of it had
+// started before the op ended; orphaned, if its insert failed. These three count
+// as completed. Any other miss is a failure of class not found.
 //
 // Where ops have no due times (an unpaced phase, or Runner.Asap), due and ready
 // are the instant at which a slot was free for the op: wait is 0, response is

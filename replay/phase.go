@@ -71,6 +71,9 @@ type phaseRun struct {
 	// none was taken.
 	held time.Duration
 
+	// launchedKeys holds the key of the last op of each slot.
+	launchedKeys []uint64
+
 	// lastDeadline is the latest deadline of an op that was sent.
 	lastDeadline atomic.Int64
 	exhausted    atomic.Bool
@@ -190,6 +193,17 @@ func (p *phaseRun) putBack(c *claimed) {
 	}
 }
 
+// overtake tells the ops in flight on the key of a DELETE that their record may
+// go before they are answered. Ops are launched one at a time and, on one key,
+// in the order of the trace: all of them are earlier.
+func (p *phaseRun) overtake(by *slot) {
+	for i, key := range p.launchedKeys {
+		if key == by.trace.Key && i != by.number {
+			p.slots[i].overtaken.Store(true)
+		}
+	}
+}
+
 // lateMin is the lag from which on it counts as time that the generator took
 // from the schedule: more than any scheduler's slice.
 const lateMin = 10 * time.Millisecond
@@ -229,6 +243,11 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 		p.check.sample.key(c.op.Key, true) // a SCAN may see it before its answer is here
 	}
 	s.raced = p.inserts.open(c.op.Key)
+	p.launchedKeys[s.number] = c.op.Key
+	s.overtaken.Store(false)
+	if c.op.Kind == traces.Delete {
+		p.overtake(s)
+	}
 	deadline := saturatingAdd(s.due, p.deadline)
 	s.op.Deadline = saturatingAdd(p.start, deadline)
 	p.lastDeadline.Store(int64(max(deadline, time.Duration(p.lastDeadline.Load()))))
@@ -347,7 +366,7 @@ func (p *phaseRun) outcome(s *slot, err error) (measure.Outcome, bindings.Class)
 		return measure.Expected, class
 	case p.inserts.orphan(s.trace.Key):
 		return measure.Orphaned, class
-	case s.raced:
+	case s.raced || s.overtaken.Load():
 		return measure.Raced, class
 	}
 	return measure.Failed, class

@@ -65,7 +65,7 @@ func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
 	phase := &r.Trace.Header().Phases[index]
 	p := &phaseRun{
 		interrupt: ctx, calls: calls, clock: r.Clock, index: index, paced: phase.Paced && !r.Asap,
-		scale: r.scale, inserts: r.inserts, builder: r.builder, log: r.log, slots: r.slots,
+		scale: r.scale, inserts: r.inserts, builder: r.builder, log: r.log, slots: r.slots, launchedKeys: make([]uint64, len(r.slots)),
 		deadline: r.Deadline, grace: r.Grace, overload: r.Overload, load: phase.Name == traces.LoadPhase, resume: r.Resume && phase.Name == traces.LoadPhase, versionBase: 1 + r.versions,
 		recorder: measure.NewRecorder(min(runtime.GOMAXPROCS(0), recorderStripes)), stops: make(chan struct{}),
 	}

@@ -363,6 +363,49 @@ func TestMissesAreToldFromLostRecords(t *testing.T) {
 	}
 }
 
+// Misses of ops that a later DELETE of their key has overtaken are raced; those
+// of ops that ended before it are not, nor those on other keys.
+func TestMissesBesideALaterDeleteAreRaced(t *testing.T) {
+	for _, pipelined := range []bool{false, true} {
+		h := tracetest.Header(tracetest.Load(), tracetest.Run(10))
+		h.Records = 3
+		ops := append(tracetest.Inserts(3),
+			traces.Op{Phase: 1, Kind: traces.Read, Key: 0, Due: 0},      // 3: ends at 30 ms
+			traces.Op{Phase: 1, Kind: traces.Update, Key: 0, Due: 10e6}, // 4: ends at 40 ms
+			traces.Op{Phase: 1, Kind: traces.Read, Key: 1, Due: 20e6},   // 5: ends at 50 ms, another key
+			traces.Op{Phase: 1, Kind: traces.Delete, Key: 0, Due: 35e6}, // 6
+			traces.Op{Phase: 1, Kind: traces.Read, Key: 0, Due: 36e6},   // 7: behind it, so that its record is lost indeed
+			traces.Op{Phase: 1, Kind: traces.Read, Key: 2, Due: 80e6},   // 8
+			traces.Op{Phase: 1, Kind: traces.Delete, Key: 2, Due: 90e6}, // 9
+		)
+		b := &replaytest.Pipelined{}
+		b.Answer = func(_ context.Context, op *bindings.Op) error {
+			if op.Kind == traces.Insert {
+				return nil
+			}
+			time.Sleep(30 * time.Millisecond)
+			if op.Kind == traces.Delete {
+				return nil
+			}
+			return bindings.ErrNotFound
+		}
+		r := runner(t, &b.Binding, h, ops)
+		if pipelined {
+			r.Binding = b
+		}
+		_, lines := logged(t, r)
+		for _, c := range lines {
+			want := map[string]string{"3": "not found", "4": "raced", "5": "not found", "7": "not found", "8": "raced"}[c[0]]
+			if want == "" {
+				want = "ok"
+			}
+			if c[8] != want {
+				t.Errorf("pipelined %v, op %s: outcome %q, want %q", pipelined, c[0], c[8], want)
+			}
+		}
+	}
+}
+
 func TestNothingFollowsAnIncompleteLoad(t *testing.T) {
 	h := tracetest.Header(tracetest.Load(), tracetest.Run(10))
 	h.Records = 20

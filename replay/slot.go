@@ -27,6 +27,8 @@ type slot struct {
 	reading *reading
 	// raced: the key's insert was unacknowledged when the op started.
 	raced bool
+	// overtaken: a later DELETE of the key was sent before the op was answered.
+	overtaken atomic.Bool
 	// freeAt is the instant at which the slot became free.
 	freeAt time.Duration
 

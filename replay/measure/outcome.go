@@ -15,7 +15,7 @@ const (
 	Completed Outcome = iota
 	// Expected, Raced and Orphaned are misses that count as completed: the
 	// trace reads a key it never wrote; its insert was unacknowledged when the
-	// op started; its insert failed.
+	// op started, or a later delete had started before it ended; its insert failed.
 	Expected
 	Raced
 	Orphaned
