@@ -227,7 +227,7 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 	if !c.offered {
 		if p.paced {
 			now := p.pacer.wait(saturatingAdd(p.start, c.due)) - p.start
-			if now < c.due {
+			if now < c.due || p.stop.Load() {
 				return false // a stop, or an op whose key is free: that one is due already
 			}
 			p.countLate(s.ready, now)

@@ -20,6 +20,7 @@ type Binding struct {
 
 	clock bindings.Clock
 	mu    sync.Mutex
+	name  string
 	phase time.Duration
 	calls []Call
 }
@@ -62,7 +63,10 @@ func (b *Binding) Session(context.Context) (bindings.Session, error) { return (*
 func (b *Binding) Close() error { return nil }
 
 // PhaseStarts makes calls count from the phase's start.
-func (b *Binding) PhaseStarts(_ string, at time.Duration) { b.phase = at }
+func (b *Binding) PhaseStarts(name string, at time.Duration) { b.name, b.phase = name, at }
+
+// Phase returns the name of the phase and the instant it started at.
+func (b *Binding) Phase() (name string, start time.Duration) { return b.name, b.phase }
 
 // Calls returns the calls so far in the order of their starts.
 func (b *Binding) Calls() []Call {
