@@ -227,7 +227,7 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 	if !c.offered {
 		if p.paced {
 			now := p.pacer.wait(saturatingAdd(p.start, c.due)) - p.start
-			if now < c.due || p.stop.Load() {
+			if now < c.due || p.stoppedBefore(c.due) {
 				return false // a stop, or an op whose key is free: that one is due already
 			}
 			p.countLate(s.ready, now)
@@ -458,6 +458,15 @@ func (p *phaseRun) halt() {
 		p.stoppedAt = p.now()
 		close(p.stops)
 	}
+}
+
+// stoppedBefore reports whether a stop came before the given instant.
+func (p *phaseRun) stoppedBefore(due time.Duration) bool {
+	if !p.stop.Load() {
+		return false
+	}
+	<-p.stops
+	return due > p.stoppedAt
 }
 
 // settle counts the ops that were due before a stop and were not sent. It is
