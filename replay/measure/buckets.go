@@ -21,8 +21,13 @@ type buckets struct {
 	figures int
 }
 
+// bucketShape returns buckets without counts, which know their indexes.
+func bucketShape(figures int) buckets {
+	return buckets{figures: figures, halves: uint8(exactBits(int64(figures)) - 1)}
+}
+
 func newBuckets(figures int) buckets {
-	b := buckets{figures: figures, halves: uint8(exactBits(int64(figures)) - 1)}
+	b := bucketShape(figures)
 	b.counts = make([]int64, b.index(histogramMax)|(1<<b.halves-1)+1)
 	return b
 }

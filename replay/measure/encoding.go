@@ -46,16 +46,9 @@ func (h *Histogram) MarshalJSON() ([]byte, error) {
 // base64, values in nanoseconds. An empty or nil Histogram has one as well.
 func (h *Histogram) HDR() ([]byte, error) {
 	if h == nil {
-		return hdrhistogram.NewPacked(1, histogramMax, phaseFigures).Encode()
+		h = &Histogram{buckets: bucketShape(phaseFigures)}
 	}
 	return h.encode()
-}
-
-func (h *Histogram) encode() ([]byte, error) {
-	if h.packed != nil {
-		return h.packed.Encode()
-	}
-	return h.buckets.hdr().Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 }
 
 // bigSum returns the sum of all durations in nanoseconds.
