@@ -129,6 +129,13 @@ type Dropper interface {
 	Drop(ctx context.Context) error
 }
 
+// Discarder removes what must not outlive the program where Close is not called:
+// a temporary directory, say, when the program ends at once. It may be called at
+// any time, beside everything else, and the binding is of no use afterwards.
+type Discarder interface {
+	Discard()
+}
+
 // Counter counts the records of the trace's table.
 type Counter interface {
 	Count(ctx context.Context) (uint64, error)

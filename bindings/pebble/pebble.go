@@ -43,7 +43,9 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -56,6 +58,7 @@ var (
 	_ bindings.Binding       = (*binding)(nil)
 	_ bindings.SchemaCreator = (*binding)(nil)
 	_ bindings.Counter       = (*binding)(nil)
+	_ bindings.Discarder     = (*binding)(nil)
 	_ bindings.Dropper       = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Session       = (*session)(nil)
@@ -106,6 +109,8 @@ type binding struct {
 	names map[string]string
 	// dir is the directory, temporary or the one that was set.
 	dir string
+	// temporary is the directory that goes with the binding, if there is one.
+	temporary atomic.Pointer[string]
 	// db is nil while there is no database in the directory.
 	db    *pebble.DB
 	seed  maphash.Seed
@@ -129,6 +134,7 @@ func (b *binding) Open(_ context.Context, cfg bindings.Config) (err error) {
 		if b.dir, err = os.MkdirTemp("", "pianola-pebble-"); err != nil {
 			return fmt.Errorf("make a temporary directory for pebble: %w", err)
 		}
+		b.temporary.Store(&b.dir)
 		if err := b.create(); err != nil {
 			return errors.Join(err, os.RemoveAll(b.dir))
 		}
@@ -267,6 +273,23 @@ func (b *binding) Close() error {
 		err = errors.Join(err, os.RemoveAll(b.dir))
 	}
 	return err
+}
+
+// Discard removes a temporary directory under the open database.
+func (b *binding) Discard() {
+	dir := b.temporary.Load()
+	if dir == nil {
+		return
+	}
+	// A file that is made meanwhile fails the removal. Nobody is left to tell of
+	// one that fails for good.
+	const attempts = 50
+	for range attempts {
+		if os.RemoveAll(*dir) == nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // lock returns the lock over a key.

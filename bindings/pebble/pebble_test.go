@@ -390,3 +390,20 @@ func TestVolatile(t *testing.T) {
 		t.Error("a temporary directory alone is volatile")
 	}
 }
+
+// Discard removes a temporary directory under the open database, and no other.
+func TestDiscard(t *testing.T) {
+	b := configured(t, nil)
+	b.Discard() // nothing is open yet
+	open(t, b)
+	b.Discard()
+	if _, err := os.Stat(b.dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the temporary directory is still there: %v", err)
+	}
+	kept := configured(t, bindings.Properties{"pebble.dir": t.TempDir()})
+	open(t, kept)
+	kept.Discard()
+	if files, err := os.ReadDir(kept.dir); err != nil || len(files) == 0 {
+		t.Errorf("a directory that was set is gone: %v, %v", files, err)
+	}
+}

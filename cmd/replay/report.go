@@ -18,7 +18,7 @@ func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "report",
 		Usage:     "print the report of a result file",
-		UsageText: "replay report [--format FORM] RESULT.json",
+		UsageText: "replay report [--format FORM] RESULT.json\n   replay report --schema",
 		Description: `Example:
 
   tracegen -w workloada -o a.trace.zst
@@ -27,8 +27,14 @@ func reportCommand() *cli.Command {
 
 keeps the result of a run and prints it again, in YCSB's lines. RESULT.json may be -,
 standard input.`,
-		Flags: []cli.Flag{formatFlag()},
+		Flags: []cli.Flag{
+			formatFlag(),
+			&cli.BoolFlag{Name: "schema", Usage: "print the JSON Schema of result files, and read none", DisableDefaultText: true},
+		},
 		Action: func(c *cli.Context) error {
+			if c.Bool("schema") {
+				return printSchema(c)
+			}
 			path, err := program.OneFile(c, "RESULT.json")
 			if err != nil {
 				return err
@@ -44,6 +50,20 @@ standard input.`,
 			return printReport(c, form, res)
 		},
 	}
+}
+
+// printSchema prints what is known of all result files.
+func printSchema(c *cli.Context) error {
+	switch {
+	case c.NArg() > 0:
+		return exit.Usagef("--schema is of all result files: %q has no effect", c.Args().First())
+	case c.IsSet("format"):
+		return exit.Usagef("--schema is no report: --format has no effect")
+	}
+	if _, err := io.WriteString(c.App.Writer, report.Schema()); err != nil {
+		return fmt.Errorf("write schema: %w", err)
+	}
+	return nil
 }
 
 func formatFlag() *cli.StringFlag {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pianola/bindings"
 	"pianola/cmd/exit"
 	"pianola/cmd/output"
 	"pianola/cmd/program"
@@ -32,6 +33,7 @@ func (s *settings) run(c *cli.Context) error {
 	if res == nil {
 		return err
 	}
+	defer s.discard()
 	return errors.Join(err, printReport(c, s.report, res), outcome(res, err, r.AllowErrors))
 }
 
@@ -44,7 +46,10 @@ func (s *settings) record(ctx context.Context, stderr io.Writer) (*measure.Resul
 	}
 	ctx, release := exit.CatchSignals(ctx, func() {
 		fmt.Fprintln(stderr, "replay: interrupted: waiting for operations in flight; again ends at once")
-	}, output.AbortAll)
+	}, func() {
+		output.AbortAll()
+		s.discard()
+	})
 	defer release()
 	defer output.AbortAll()
 	if err := s.open(false); err != nil {
@@ -66,6 +71,14 @@ func (s *settings) record(ctx context.Context, stderr io.Writer) (*measure.Resul
 		err = errors.Join(err, writeResult(s.result, res))
 	}
 	return res, err
+}
+
+// discard removes what the database would leave behind where it can't be
+// closed: at the second signal, or under operations that never ended.
+func (s *settings) discard() {
+	if d, ok := s.runner.Binding.(bindings.Discarder); ok {
+		d.Discard()
+	}
 }
 
 // open opens the outputs that are written directly, or the others.

@@ -83,6 +83,38 @@ func checkPartial(t *testing.T, result, log string) {
 	}
 }
 
+// The store's temporary directory goes with the program, however that ends.
+func TestSecondSignalLeavesNoStore(t *testing.T) {
+	trace, dir, temporary := longTrace(t), t.TempDir(), t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	cmd := exec.Command("replay", "--log-ops", fifo, trace)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
+	p := scripttest.Start(t, cmd)
+	if _, err := reader.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(temporary); err != nil || len(entries) != 1 {
+		t.Fatalf("the store is at %v, %v", entries, err)
+	}
+	p.Signal(syscall.SIGINT)
+	p.AwaitStderr("replay: interrupted: waiting for operations in flight; again ends at once\n")
+	p.Signal(syscall.SIGINT)
+	if code := p.Wait(); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+	if entries, err := os.ReadDir(temporary); err != nil || len(entries) != 0 {
+		t.Errorf("left are %v, %v", entries, err)
+	}
+}
+
 // The second signal ends a run at once that can't end: its log goes to a pipe
 // that nobody reads. Nothing is left of the result.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
