@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"pianola/bindings/memory"
 	"pianola/bindings/null"
 	"pianola/replay"
 	"pianola/traces"
@@ -23,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child replays the trace named in the environment on null and prints the
-// result; TestMain calls it in a process of its own.
+// child replays the trace named in the environment on null, or on memory if that
+// is named there too, and prints the result; TestMain calls it in a process of its own.
 func child() int {
 	r, err := traces.Open(os.Getenv("REPLAY_TEST_CHILD"))
 	if err != nil {
@@ -32,6 +33,9 @@ func child() int {
 		return 1
 	}
 	driver := null.Driver
+	if os.Getenv("REPLAY_TEST_DATABASE") == memory.Driver.Name {
+		driver = memory.Driver
+	}
 	p, err := driver.Configure(nil, nil)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

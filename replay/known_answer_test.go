@@ -21,6 +21,11 @@ func tenSeconds() (*traces.Header, []traces.Op) {
 	return tracetest.Header(tracetest.Run(1000)), tracetest.Reads(0, 10_000, time.Millisecond, 1000)
 }
 
+// twoSeconds is 2 s of reads, one each millisecond.
+func twoSeconds() (*traces.Header, []traces.Op) {
+	return tracetest.Header(tracetest.Run(1000)), tracetest.Reads(0, 2000, time.Millisecond, 1000)
+}
+
 // nullRunner returns a runner of a trace on the null binding.
 func nullRunner(t *testing.T, h *traces.Header, ops []traces.Op, properties ...string) *replay.Runner {
 	t.Helper()
