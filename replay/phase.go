@@ -244,7 +244,9 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 	}
 	s.raced = p.inserts.open(c.op.Key)
 	p.launchedKeys[s.number] = c.op.Key
-	s.overtaken.Store(false)
+	if s.overtaken.Load() {
+		s.overtaken.Store(false)
+	}
 	if c.op.Kind == traces.Delete {
 		p.overtake(s)
 	}
