@@ -1,7 +1,7 @@
 # Rooms and commands share their names, so programs are built into bin/.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: usage build test race quiet lint fuzz generate check clean version
+.PHONY: usage build test race contents quiet lint fuzz generate check clean version
 
 usage:
 	@sed -n 's/^\([a-z]*\):.*## /\1 	/p' Makefile | expand -t 12
@@ -14,6 +14,9 @@ test: ## run the tests
 
 race: ## run the tests under the race detector
 	.ci/check race
+
+contents: ## print a digest of each database's contents after each workload
+	go test -count=1 -v -run '^Test(Contents|OnAServer|Server)$$/^(contents|workload.|deletes)$$' ./bindings/... | grep -e ' a [0-9a-f]' -e '^ok' -e FAIL
 
 quiet: ## test the verdicts in real time, and 20 healthy runs; needs a quiet machine
 	go test -tags quiet -count=1 -v -run TestQuiet ./replay

@@ -6,6 +6,7 @@ package checktest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,8 +50,14 @@ func Run(t *testing.T, d Database) {
 	for _, w := range append(workloads.Names(), deletes) {
 		t.Run(w, func(t *testing.T) {
 			path := trace(t, w)
-			want := replayed(t, path, Database{Driver: &memory.Driver})
-			got := replayed(t, path, d)
+			want, err := replayed(t.Context(), path, Database{Driver: &memory.Driver})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := replayed(t.Context(), path, d)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if *got != *want {
 				t.Fatalf("%s ends with %d records of digest %s, memory with %d of %s", d.Driver.Name, got.Records, got.Digest, want.Records, want.Digest)
 			}
@@ -60,57 +67,59 @@ func Run(t *testing.T, d Database) {
 	t.Log(row)
 }
 
-// replayed replays a trace with every check there is.
-func replayed(t *testing.T, path string, d Database) *measure.Contents {
-	t.Helper()
+// replayed replays a trace with every check there is. The error names all that
+// was found.
+func replayed(ctx context.Context, path string, d Database) (*measure.Contents, error) {
 	trace, err := traces.Open(path)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer trace.Close()
 	properties, err := d.Driver.Configure(d.Properties, nil)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	binding, err := d.Driver.New(properties)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	r := &replay.Runner{
 		Trace: trace, Driver: d.Driver, Binding: binding, Properties: properties, Slots: slots, Deadline: deadline,
 		Asap: true, Order: replay.KeyOrder, Drop: true, Check: true, ReadBack: true,
 	}
-	result, err := r.Run(t.Context())
+	result, err := r.Run(ctx)
 	if err != nil {
-		t.Fatalf("replay on %s: %v", d.Driver.Name, err)
+		return nil, fmt.Errorf("replay on %s: %w", d.Driver.Name, err)
 	}
+	var faults []error
 	for i := range result.Phases {
-		inspect(t, d.Driver.Name, &result.Phases[i])
+		faults = append(faults, inspect(d.Driver.Name, &result.Phases[i]))
 	}
 	if !result.Trace.Confirmed || result.Contents == nil {
-		t.Fatalf("%s: the trace was not replayed in full: %s %s", d.Driver.Name, result.Void, result.Stopped)
+		faults = append(faults, fmt.Errorf("%s: the trace was not replayed in full: %s %s", d.Driver.Name, result.Void, result.Stopped))
 	}
-	return result.Contents
+	return result.Contents, errors.Join(faults...)
 }
 
 // inspect demands that every op was completed and everything read was right.
-func inspect(t *testing.T, database string, p *measure.Phase) {
-	t.Helper()
+func inspect(database string, p *measure.Phase) error {
 	all, err := p.Total()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
+	var faults []error
 	if c := all.Counts; c.Completed != c.Offered || c.Expected+c.Raced+c.Orphaned > 0 {
-		t.Errorf("%s, phase %s: %+v\n%v", database, p.Name, c, p.Errors)
+		faults = append(faults, fmt.Errorf("%s, phase %s: %+v\n%v", database, p.Name, c, p.Errors))
 	}
 	reads := false
 	for i := range p.Kinds {
 		reads = reads || p.Kinds[i].Kind != traces.Insert.String()
 	}
 	if c := p.Check; c.Mismatched+c.Stale+c.Unchecked > 0 || reads && c.Values == 0 {
-		t.Errorf("%s, phase %s: %d values right, %d unchecked; %d ops mismatched, %d stale\n%s",
-			database, p.Name, c.Values, c.Unchecked, c.Mismatched, c.Stale, strings.Join(c.First, "\n"))
+		faults = append(faults, fmt.Errorf("%s, phase %s: %d values right, %d unchecked; %d ops mismatched, %d stale\n%s",
+			database, p.Name, c.Values, c.Unchecked, c.Mismatched, c.Stale, strings.Join(c.First, "\n")))
 	}
+	return errors.Join(faults...)
 }
 
 // trace writes the trace of a workload and returns its path.
