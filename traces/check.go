@@ -88,6 +88,23 @@ func checkDue(due []uint64, most uint64) error {
 }
 
 func checkFieldSets(sets []FieldSet, kinds []Kind, has *[256]bool, fields int) error {
+	// Which ops have a set of one field can't be foretold: look without a branch
+	// first.
+	most, stray := FieldSet(0), FieldSet(0)
+	var masks [256]FieldSet
+	for k, is := range has {
+		if !is {
+			masks[k] = 1<<32 - 1
+		}
+	}
+	kinds = kinds[:len(sets)]
+	for i, set := range sets {
+		most = max(most, set)
+		stray |= set & masks[kinds[i]]
+	}
+	if uint64(most) <= uint64(fields) && stray == 0 {
+		return nil
+	}
 	for i, set := range sets {
 		if uint64(set) > uint64(fields) || set != AllFields && !has[kinds[i]] {
 			return broken(invFields, "field set %d of op %d, a %v, with %d fields", set, i, kinds[i], fields)

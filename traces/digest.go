@@ -99,7 +99,9 @@ func (h *chunkHash) sum() (sum [sha256.Size]byte) {
 	return sum
 }
 
-// add adds the ops [from, to) of b, which the chunk has room for.
+// add adds the ops [from, to) of b, which the chunk has room for. Which parts an
+// op has and how long they are can't be foretold, so there is no branch for it:
+// each part is written, and counts for as many bytes as it has.
 func (h *chunkHash) add(b *Block, paced bool, from, to int) {
 	buf, n := h.buf, 0
 	prevKey, prevDue := h.prevKey, h.prevDue
@@ -115,15 +117,9 @@ func (h *chunkHash) add(b *Block, paced bool, from, to int) {
 		delta := keys[i] - prevKey
 		prevKey = keys[i]
 		n += putUvarint(buf[n:], delta<<1^uint64(int64(delta)>>63))
-		if k == Scan {
-			n += putUvarint(buf[n:], uint64(at(b.ScanLengths, i)))
-		}
-		if kindReads[k] {
-			n += putUvarint(buf[n:], uint64(at(b.Read, i)))
-		}
-		if kindWrites[k] {
-			n += putUvarint(buf[n:], uint64(at(b.Written, i)))
-		}
+		n += putEntry(buf[n:], b.ScanLengths, i) & digestScans[k]
+		n += putEntry(buf[n:], b.Read, i) & digestReads[k]
+		n += putEntry(buf[n:], b.Written, i) & digestWrites[k]
 		if n >= gathered {
 			h.sha.Write(buf[:n])
 			n = 0
@@ -135,23 +131,47 @@ func (h *chunkHash) add(b *Block, paced bool, from, to int) {
 }
 
 // putUvarint writes v as a uvarint and returns its length; it may overwrite up
-// to 8 bytes of b behind that. Numbers below 2^56 are spread over their bytes
-// at once: the lengths of random ones can't be foretold, and branches on them
-// cost more than everything else.
+// to 8 bytes of b behind that.
 func putUvarint(b []byte, v uint64) int {
-	if v < 1<<7 {
-		b[0] = byte(v)
-		return 1
-	}
-	if v >= 1<<56 {
+	if v >= 1<<28 {
 		return binary.PutUvarint(b, v)
 	}
-	x := v&0x000000000fffffff | v&0x00fffffff0000000<<4
-	x = x&0x00003fff00003fff | x&0x0fffc0000fffc000<<2
-	x = x&0x007f007f007f007f | x&0x3f803f803f803f80<<1
-	n := (bits.Len64(v) + 6) / 7
-	binary.LittleEndian.PutUint64(b, x|0x8080808080808080&(1<<(8*(n-1)&63)-1))
+	n := (9*bits.Len64(v) + 64) / 64
+	x := v&0x3FFF | v>>14<<16
+	x = x&0x7F_007F | x&0x3F80_3F80<<1
+	binary.LittleEndian.PutUint64(b, x|0x80_8080&(1<<(8*(n-1)&63)-1))
 	return n
+}
+
+// putEntry writes the uvarint of entry i of a column that may be left out, and
+// returns its length.
+func putEntry[T ~uint32](b []byte, column []T, i int) int {
+	if len(column) == 0 {
+		b[0] = 0
+		return 1
+	}
+	if v := column[i]; v >= 0x80 {
+		return binary.PutUvarint(b, uint64(v))
+	}
+	b[0] = byte(column[i])
+	return 1
+}
+
+// Which kinds have a scan length, and sets of fields read and written: all bits,
+// or none.
+var (
+	digestScans  = digestMasks(&kindScans)
+	digestReads  = digestMasks(&kindReads)
+	digestWrites = digestMasks(&kindWrites)
+)
+
+func digestMasks(has *[256]bool) (masks [256]int) {
+	for k, is := range has {
+		if is {
+			masks[k] = -1
+		}
+	}
+	return masks
 }
 
 // at returns entry i of a column that may be left out.
