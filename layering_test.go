@@ -39,10 +39,11 @@ var rooms = []room{
 	{packages: "proto/...", outside: []string{protobuf}},
 
 	{packages: "traces/payload"},
+	{packages: "traces/keymap", ours: []string{"traces/payload"}},
 	{packages: "traces/...", ours: []string{"proto/...", "traces/..."},
 		outside: []string{protobuf, "github.com/klauspost/compress"}},
 
-	{packages: "tracegen/...", ours: []string{"tracegen/...", "traces", "traces/payload"}, tests: []string{"traces/..."}},
+	{packages: "tracegen/...", ours: []string{"tracegen/...", "traces", "traces/keymap", "traces/payload"}, tests: []string{"traces/..."}},
 
 	{packages: "bindings", ours: []string{"traces", "traces/payload"}, tests: []string{"traces/..."}},
 	{packages: "bindings/all", ours: []string{"bindings/..."}, tests: []string{"traces/..."}},
