@@ -24,8 +24,9 @@ type checker struct {
 	sample *keySample
 	// ordered: ops on one key don't overtake, so that the version is known.
 	ordered bool
-	// fixed: nothing behind the load changes a value that is there.
-	fixed bool
+	// fixed: nothing behind the load changes a value that is there; unchanging:
+	// nothing can, since values have no versions.
+	fixed, unchanging bool
 	// deletes: records may go.
 	deletes bool
 	inserts *insertLog
@@ -46,7 +47,7 @@ func (r *Runner) refuseCheck() error {
 		return cannot("the versions of what is there are known only where this run loads all of it")
 	case h.Phases[0].Name != traces.LoadPhase:
 		return cannot("the trace has no phase load, so that what is there is not known")
-	case changes && h.Fields.Length.Max() < payload.MinVersioned:
+	case changes && !h.Fields.Unchanging() && h.Fields.Length.Max() < payload.MinVersioned:
 		return cannot("values of %s bytes carry no version, and the trace changes them; %d bytes would do", h.Fields.Length, payload.MinVersioned)
 	case !counts && !volatile && !r.Drop:
 		return cannot("%s can't tell whether the table is empty", r.Driver.Name)
@@ -76,7 +77,7 @@ func (r *run) newChecker() *checker {
 		c.index[h.Fields.Name(i)] = i
 	}
 	changes, deletes := changesOf(h)
-	c.fixed, c.deletes = !changes, deletes
+	c.fixed, c.unchanging, c.deletes = !changes, h.Fields.Unchanging(), deletes
 	keys := h.Records
 	if totals, known := r.totals(); known {
 		keys = 0

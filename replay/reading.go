@@ -145,7 +145,7 @@ func (r *reading) Field(name string, value []byte) {
 		r.unchecked++
 		return
 	}
-	version, carried := payload.Version(value)
+	version, carried := c.header.Fields.Version(value)
 	if !carried {
 		if version, ok = r.version(i); !ok {
 			r.unchecked++
@@ -161,7 +161,7 @@ func (r *reading) Field(name string, value []byte) {
 		return
 	}
 	r.values++
-	if r.sampled == nil {
+	if r.sampled == nil || !carried {
 		return
 	}
 	switch want := r.sampled.versions[i].Load(); {
@@ -177,6 +177,8 @@ func (r *reading) Field(name string, value []byte) {
 func (r *reading) version(field int) (uint64, bool) {
 	c := r.checker
 	switch {
+	case c.unchanging:
+		return 0, true
 	case r.sampled != nil:
 		return r.sampled.versions[field].Load(), true
 	case c.fixed && r.key-c.header.FirstKey < c.header.Records:
