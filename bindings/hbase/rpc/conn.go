@@ -1,0 +1,385 @@
+// Package rpc holds connections to the servers of HBase, and the calls under way
+// on them.
+//
+// Any number of calls share a connection, and are answered in any order. The
+// goroutine that makes a call writes its frame, with those of others that came
+// meanwhile; if the socket takes no more, the rest is left to a goroutine of the
+// connection, so that nobody waits for a server that does not read. Answers are
+// handed over on the goroutine that reads them. A server does not answer a call
+// that waited beyond its deadline, so calls are given up here.
+package rpc
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"pianola/bindings"
+	"pianola/bindings/hbase/wire"
+)
+
+// Call is one call. It may be made again when it is answered.
+type Call struct {
+	Request wire.Request
+	// Deadline is when it is given up, an instant of the connection's clock.
+	Deadline time.Duration
+	Handler  Handler
+}
+
+// Handler takes the answer of a call: a response, whose bytes are valid during
+// the call only, or an error. A call that was sent is answered once. It is called
+// from any goroutine; one that waits delays the answers of others.
+type Handler interface {
+	Answered(call *Call, r *wire.Response, err error)
+}
+
+// Traffic counts what connections have done.
+type Traffic struct {
+	// Opened counts connections, Calls frames, Writes system calls that wrote
+	// them, Held those of which a part was left to the connection.
+	Opened, Calls, Writes, Held atomic.Uint64
+	// GivenUp counts calls that were not answered in time, Late answers to them.
+	GivenUp, Late atomic.Uint64
+}
+
+// Conn is a connection for one service of a server.
+type Conn struct {
+	address string
+	clock   bindings.Clock
+	traffic *Traffic
+	socket  net.Conn
+	raw     syscall.RawConn
+	// attempt is the method tryWrite, bound once.
+	attempt func(fd uintptr) bool
+	// goOn wakes the writer; closed is closed with the connection.
+	goOn   chan struct{}
+	closed chan struct{}
+	ended  sync.WaitGroup
+
+	mu      sync.Mutex
+	err     error // why it is closed
+	pending calls
+	out     []byte // frames to be written
+	spare   []byte // memory for the next out
+	// busy: somebody writes, and takes along what is in out.
+	busy bool
+
+	// What follows belongs to whoever set busy.
+	writing  []byte
+	wrote    int
+	writeErr error
+}
+
+// maxQueued bounds the bytes that wait for a server that does not read.
+const maxQueued = 64 << 20
+
+// ErrNotRead is the error of a call that was not sent: too much waits to be
+// read by the server.
+var ErrNotRead error = &bindings.Error{Class: bindings.Overloaded, Err: fmt.Errorf("not sent: the server leaves %d MiB unread", maxQueued>>20)}
+
+// ErrTimeout is the error of a call that was not answered in time.
+var ErrTimeout error = &bindings.Error{Class: bindings.Timeout, Err: errors.New("given up at its deadline")}
+
+// BrokenError is the error of a call whose connection is closed.
+type BrokenError struct {
+	Address string
+	Cause   error
+}
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("connection to %s: %v", e.Address, e.Cause)
+}
+func (e *BrokenError) Unwrap() error { return e.Cause }
+
+// Settings say how to connect.
+type Settings struct {
+	User    string
+	Clock   bindings.Clock
+	Traffic *Traffic
+	// Timeout bounds connecting.
+	Timeout time.Duration
+}
+
+// Dial connects to a service of a server, "host:port".
+func (s *Settings) Dial(ctx context.Context, address, service string) (*Conn, error) {
+	dialer := net.Dialer{Timeout: s.Timeout}
+	socket, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, &BrokenError{address, err}
+	}
+	c := &Conn{
+		address: address, clock: s.Clock, traffic: s.Traffic, socket: socket,
+		goOn: make(chan struct{}, 1), closed: make(chan struct{}), out: wire.Hello(s.User, service),
+	}
+	c.attempt = c.tryWrite
+	if c.raw, err = socket.(*net.TCPConn).SyscallConn(); err != nil {
+		socket.Close()
+		return nil, &BrokenError{address, err}
+	}
+	s.Traffic.Opened.Add(1)
+	// The hello goes out with the first call; the server says nothing to it.
+	c.ended.Go(c.read)
+	c.ended.Go(c.write)
+	c.ended.Go(c.giveUp)
+	return c, nil
+}
+
+// Close ends the connection; calls under way are answered with an error. It
+// must not be called by a Handler.
+func (c *Conn) Close() {
+	c.fail(net.ErrClosed)
+	c.ended.Wait()
+}
+
+// Err returns why the connection is closed, or nil.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// fail closes the connection and answers the calls under way.
+func (c *Conn) fail(cause error) {
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return
+	}
+	c.err = &BrokenError{c.address, cause}
+	orphans := c.pending.takeAll()
+	c.out = nil
+	close(c.closed)
+	c.mu.Unlock()
+	c.socket.Close()
+	for _, call := range orphans {
+		call.Handler.Answered(call, nil, c.err)
+	}
+}
+
+// Send makes a call. With an error it was not sent, and is not answered.
+func (c *Conn) Send(call *Call) error {
+	left := call.Deadline - c.clock.Now()
+	if left <= 0 {
+		c.traffic.GivenUp.Add(1)
+		return ErrTimeout
+	}
+	timeout := uint32(min((left+time.Millisecond-1)/time.Millisecond, math.MaxInt32))
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return c.err
+	}
+	if len(c.out) > maxQueued {
+		c.mu.Unlock()
+		return ErrNotRead
+	}
+	c.out = wire.AppendCall(c.out, c.pending.add(call), timeout, call.Request)
+	c.traffic.Calls.Add(1)
+	if c.busy {
+		c.mu.Unlock()
+		return nil
+	}
+	c.busy = true
+	for c.takeOut() {
+		if !c.writeNow() {
+			c.traffic.Held.Add(1)
+			c.goOn <- struct{}{} // busy stays set; there is one at a time
+			return nil
+		}
+	}
+	return nil
+}
+
+// takeOut makes what is to be written c.writing and unlocks; false if there is
+// nothing, and then nobody is busy any more.
+func (c *Conn) takeOut() bool {
+	if len(c.out) == 0 {
+		c.busy = false
+		c.mu.Unlock()
+		return false
+	}
+	c.writing, c.out, c.wrote = c.out, c.spare[:0], 0
+	c.mu.Unlock()
+	return true
+}
+
+// writeNow writes without waiting and locks again; false if something is left,
+// and then it does not lock.
+func (c *Conn) writeNow() bool {
+	c.writeErr = nil
+	if err := c.raw.Write(c.attempt); err != nil && c.writeErr == nil {
+		c.writeErr = err
+	}
+	c.traffic.Writes.Add(1)
+	if c.wrote < len(c.writing) {
+		return false
+	}
+	c.mu.Lock()
+	c.recycle()
+	return true
+}
+
+// keptBuffer bounds the memory that is kept for frames.
+const keptBuffer = 1 << 20
+
+func (c *Conn) recycle() {
+	if c.spare = c.writing; cap(c.spare) > keptBuffer {
+		c.spare = nil
+	}
+	c.writing = nil
+}
+
+// write writes what did not go out at once.
+func (c *Conn) write() {
+	for {
+		select {
+		case <-c.goOn:
+		case <-c.closed:
+			return
+		}
+		for more := true; more; more = c.takeOut() {
+			if c.writeErr == nil {
+				_, c.writeErr = c.socket.Write(c.writing[c.wrote:])
+				c.traffic.Writes.Add(1)
+			}
+			if c.writeErr != nil {
+				c.fail(fmt.Errorf("write: %w", c.writeErr))
+				return
+			}
+			c.mu.Lock()
+			c.recycle()
+		}
+	}
+}
+
+// Read buffers begin small; a frame larger than bigBuffer has one of its own.
+const (
+	firstBuffer = 64 << 10
+	bigBuffer   = 1 << 20
+)
+
+// read takes answers until the connection ends.
+func (c *Conn) read() {
+	buf := make([]byte, firstBuffer)
+	have := 0
+	var r wire.Response
+	for {
+		n, err := c.socket.Read(buf[have:])
+		have += n
+		used := 0
+		for have-used >= 4 {
+			size := int64(binary.BigEndian.Uint32(buf[used:]))
+			if size > wire.MaxFrame {
+				c.fail(fmt.Errorf("an answer of %d bytes, more than the %d that are taken", size, wire.MaxFrame))
+				return
+			}
+			if int64(have-used) < 4+size {
+				break
+			}
+			if err := c.take(&r, buf[used+4:used+4+int(size)]); err != nil {
+				c.fail(err)
+				return
+			}
+			used += 4 + int(size)
+		}
+		if err != nil {
+			c.fail(readError(err))
+			return
+		}
+		buf, have = refit(buf, used, have)
+	}
+}
+
+// readError explains the end of a connection, for which a server gives no
+// reason to its client.
+func readError(err error) error {
+	if errors.Is(err, io.EOF) {
+		return errors.New("closed by the server, which has written why to its log alone")
+	}
+	return fmt.Errorf("read: %w", err)
+}
+
+// refit drops what is used and makes room to read on. Memory grows with what
+// has come, not with what a length says is to come.
+func refit(buf []byte, used, have int) ([]byte, int) {
+	rest := buf[used:have]
+	switch {
+	case len(rest) == len(buf):
+		larger := make([]byte, 2*len(buf))
+		copy(larger, rest)
+		return larger, have
+	case len(buf) > bigBuffer && len(rest) < firstBuffer/2:
+		smaller := make([]byte, firstBuffer)
+		copy(smaller, rest)
+		return smaller, len(rest)
+	}
+	copy(buf, rest)
+	return buf, len(rest)
+}
+
+// take hands the answer in a frame to its call.
+func (c *Conn) take(r *wire.Response, frame []byte) error {
+	if err := r.Parse(frame); err != nil {
+		return err
+	}
+	if r.CallID == wire.FatalCall && r.Exception != nil {
+		return remoteError(r.Exception)
+	}
+	c.mu.Lock()
+	call := c.pending.take(r.CallID)
+	c.mu.Unlock()
+	switch {
+	case call == nil:
+		c.traffic.Late.Add(1)
+	case r.Exception != nil:
+		call.Handler.Answered(call, nil, remoteError(r.Exception))
+	default:
+		call.Handler.Answered(call, r, nil)
+	}
+	return nil
+}
+
+// patience is how often calls are looked at whose deadline may have passed.
+const patience = 10 * time.Millisecond
+
+// giveUp answers calls at their deadline.
+func (c *Conn) giveUp() {
+	tick := time.NewTicker(patience)
+	defer tick.Stop()
+	var late []*Call
+	for {
+		select {
+		case <-tick.C:
+		case <-c.closed:
+			return
+		}
+		now := c.clock.Now()
+		c.mu.Lock()
+		late = c.pending.takeLate(late[:0], now)
+		c.mu.Unlock()
+		for i, call := range late {
+			c.traffic.GivenUp.Add(1)
+			call.Handler.Answered(call, nil, ErrTimeout)
+			late[i] = nil
+		}
+	}
+}
+
+// Cancel answers a call that is under way with an error, unless it is answered
+// already.
+func (c *Conn) Cancel(call *Call, err error) {
+	c.mu.Lock()
+	found := c.pending.remove(call)
+	c.mu.Unlock()
+	if found {
+		call.Handler.Answered(call, nil, err)
+	}
+}
