@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"pianola/bindings"
 	"pianola/traces"
@@ -43,6 +44,9 @@ func (c *client) run(kind traces.Kind, key string, op bindings.Op) (*rows, error
 	op.Kind, op.Key, op.Table, op.Rows = kind, []byte(key), c.db.header.Table, got
 	op.Deadline = c.db.clock.Now() + bindings.DefaultDeadline
 	err := c.do(context.Background(), &op)
+	if kind == traces.Delete {
+		time.Sleep(c.db.suite.limits.DeleteLingers)
+	}
 	return got, errors.Join(err, got.fault)
 }
 

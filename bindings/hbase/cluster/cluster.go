@@ -146,16 +146,7 @@ func Pause(ctx context.Context, attempt int) error {
 func (c *Cluster) persist(ctx context.Context, do func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := do()
-		var remote *rpc.RemoteError
-		switch {
-		case err == nil, attempt == attempts:
-			return err
-		case errors.As(err, &remote) && (remote.Elsewhere() || passing[remote.Name]):
-		case errors.Is(err, errNoRegion):
-		default:
-			return err
-		}
-		if Pause(ctx, attempt) != nil {
+		if err == nil || attempt == attempts || !Passes(err) || Pause(ctx, attempt) != nil {
 			return err
 		}
 	}
@@ -166,6 +157,13 @@ const attempts = 100
 
 // passing names the exceptions of a master that starts.
 var passing = map[string]bool{"PleaseHoldException": true, "MasterNotRunningException": true}
+
+// Passes reports whether an error is one of a region or a server that is
+// elsewhere or not yet there: nothing was done, and the next attempt may succeed.
+func Passes(err error) bool {
+	var remote *rpc.RemoteError
+	return errors.Is(err, errNoRegion) || errors.As(err, &remote) && (remote.Elsewhere() || passing[remote.Name])
+}
 
 // Describe returns the software of the servers and their number, as the master
 // knows them.
@@ -214,3 +212,6 @@ func (c *Cluster) masterConn(ctx context.Context) (*rpc.Conn, error) {
 	}
 	return conn, nil
 }
+
+// Regions returns the number of regions that are known.
+func (c *Cluster) Regions() int { return len(*c.regions.Load()) }

@@ -113,9 +113,11 @@ var oneKeyOfEachRow = func() *hbasev1.Filter {
 		}
 		return &hbasev1.Filter{Name: proto.String(filters + name), Serialized: b}
 	}
-	nothing := &hbasev1.Table{}
 	return named("FilterList", &hbasev1.FilterList{
 		Operator: proto.Uint32(1), // all
-		Filter:   []*hbasev1.Filter{named("FirstKeyOnlyFilter", nothing), named("KeyOnlyFilter", nothing)},
+		Filter: []*hbasev1.Filter{
+			named("FirstKeyOnlyFilter", &hbasev1.FilterList{}), // whose message is empty
+			named("KeyOnlyFilter", &hbasev1.KeyOnlyFilter{LengthAsValue: proto.Bool(false)}),
+		},
 	})
 }()

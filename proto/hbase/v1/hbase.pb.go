@@ -2067,6 +2067,52 @@ func (x *Filter) GetSerialized() []byte {
 	return nil
 }
 
+// KeyOnlyFilter leaves out values.
+type KeyOnlyFilter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The value becomes its length.
+	LengthAsValue *bool `protobuf:"varint,1,opt,name=length_as_value,json=lengthAsValue" json:"length_as_value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KeyOnlyFilter) Reset() {
+	*x = KeyOnlyFilter{}
+	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KeyOnlyFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KeyOnlyFilter) ProtoMessage() {}
+
+func (x *KeyOnlyFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KeyOnlyFilter.ProtoReflect.Descriptor instead.
+func (*KeyOnlyFilter) Descriptor() ([]byte, []int) {
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *KeyOnlyFilter) GetLengthAsValue() bool {
+	if x != nil && x.LengthAsValue != nil {
+		return *x.LengthAsValue
+	}
+	return false
+}
+
 // FilterList joins filters.
 type FilterList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2079,7 +2125,7 @@ type FilterList struct {
 
 func (x *FilterList) Reset() {
 	*x = FilterList{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2091,7 +2137,7 @@ func (x *FilterList) String() string {
 func (*FilterList) ProtoMessage() {}
 
 func (x *FilterList) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2104,7 +2150,7 @@ func (x *FilterList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilterList.ProtoReflect.Descriptor instead.
 func (*FilterList) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{34}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *FilterList) GetOperator() uint32 {
@@ -2140,7 +2186,7 @@ type Scan struct {
 
 func (x *Scan) Reset() {
 	*x = Scan{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2152,7 +2198,7 @@ func (x *Scan) String() string {
 func (*Scan) ProtoMessage() {}
 
 func (x *Scan) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2165,7 +2211,7 @@ func (x *Scan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scan.ProtoReflect.Descriptor instead.
 func (*Scan) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{35}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Scan) GetColumns() []*Columns {
@@ -2256,7 +2302,7 @@ type ScanRequest struct {
 
 func (x *ScanRequest) Reset() {
 	*x = ScanRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2268,7 +2314,7 @@ func (x *ScanRequest) String() string {
 func (*ScanRequest) ProtoMessage() {}
 
 func (x *ScanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2281,7 +2327,7 @@ func (x *ScanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanRequest.ProtoReflect.Descriptor instead.
 func (*ScanRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{36}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ScanRequest) GetRegion() *RegionName {
@@ -2363,7 +2409,7 @@ type ScanResponse struct {
 
 func (x *ScanResponse) Reset() {
 	*x = ScanResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2375,7 +2421,7 @@ func (x *ScanResponse) String() string {
 func (*ScanResponse) ProtoMessage() {}
 
 func (x *ScanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2388,7 +2434,7 @@ func (x *ScanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResponse.ProtoReflect.Descriptor instead.
 func (*ScanResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{37}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ScanResponse) GetCellsPerResult() []uint32 {
@@ -2452,7 +2498,7 @@ type Action struct {
 
 func (x *Action) Reset() {
 	*x = Action{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2464,7 +2510,7 @@ func (x *Action) String() string {
 func (*Action) ProtoMessage() {}
 
 func (x *Action) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2477,7 +2523,7 @@ func (x *Action) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Action.ProtoReflect.Descriptor instead.
 func (*Action) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{38}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Action) GetIndex() uint32 {
@@ -2513,7 +2559,7 @@ type RegionActions struct {
 
 func (x *RegionActions) Reset() {
 	*x = RegionActions{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2525,7 +2571,7 @@ func (x *RegionActions) String() string {
 func (*RegionActions) ProtoMessage() {}
 
 func (x *RegionActions) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2538,7 +2584,7 @@ func (x *RegionActions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionActions.ProtoReflect.Descriptor instead.
 func (*RegionActions) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{39}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RegionActions) GetRegion() *RegionName {
@@ -2572,7 +2618,7 @@ type MultiRequest struct {
 
 func (x *MultiRequest) Reset() {
 	*x = MultiRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2630,7 @@ func (x *MultiRequest) String() string {
 func (*MultiRequest) ProtoMessage() {}
 
 func (x *MultiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2643,7 @@ func (x *MultiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiRequest.ProtoReflect.Descriptor instead.
 func (*MultiRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{40}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *MultiRequest) GetRegion() []*RegionActions {
@@ -2619,7 +2665,7 @@ type ActionResult struct {
 
 func (x *ActionResult) Reset() {
 	*x = ActionResult{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2631,7 +2677,7 @@ func (x *ActionResult) String() string {
 func (*ActionResult) ProtoMessage() {}
 
 func (x *ActionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2644,7 +2690,7 @@ func (x *ActionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionResult.ProtoReflect.Descriptor instead.
 func (*ActionResult) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{41}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ActionResult) GetIndex() uint32 {
@@ -2679,7 +2725,7 @@ type RegionResults struct {
 
 func (x *RegionResults) Reset() {
 	*x = RegionResults{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2691,7 +2737,7 @@ func (x *RegionResults) String() string {
 func (*RegionResults) ProtoMessage() {}
 
 func (x *RegionResults) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2704,7 +2750,7 @@ func (x *RegionResults) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionResults.ProtoReflect.Descriptor instead.
 func (*RegionResults) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{42}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *RegionResults) GetAction() []*ActionResult {
@@ -2731,7 +2777,7 @@ type MultiResponse struct {
 
 func (x *MultiResponse) Reset() {
 	*x = MultiResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2743,7 +2789,7 @@ func (x *MultiResponse) String() string {
 func (*MultiResponse) ProtoMessage() {}
 
 func (x *MultiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2756,7 +2802,7 @@ func (x *MultiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiResponse.ProtoReflect.Descriptor instead.
 func (*MultiResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{43}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *MultiResponse) GetRegion() []*RegionResults {
@@ -2777,7 +2823,7 @@ type Family struct {
 
 func (x *Family) Reset() {
 	*x = Family{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2789,7 +2835,7 @@ func (x *Family) String() string {
 func (*Family) ProtoMessage() {}
 
 func (x *Family) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2802,7 +2848,7 @@ func (x *Family) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Family.ProtoReflect.Descriptor instead.
 func (*Family) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{44}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Family) GetName() []byte {
@@ -2831,7 +2877,7 @@ type Schema struct {
 
 func (x *Schema) Reset() {
 	*x = Schema{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2843,7 +2889,7 @@ func (x *Schema) String() string {
 func (*Schema) ProtoMessage() {}
 
 func (x *Schema) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2856,7 +2902,7 @@ func (x *Schema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Schema.ProtoReflect.Descriptor instead.
 func (*Schema) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{45}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Schema) GetTable() *Table {
@@ -2891,7 +2937,7 @@ type CreateTableRequest struct {
 
 func (x *CreateTableRequest) Reset() {
 	*x = CreateTableRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2903,7 +2949,7 @@ func (x *CreateTableRequest) String() string {
 func (*CreateTableRequest) ProtoMessage() {}
 
 func (x *CreateTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2916,7 +2962,7 @@ func (x *CreateTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTableRequest.ProtoReflect.Descriptor instead.
 func (*CreateTableRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{46}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CreateTableRequest) GetSchema() *Schema {
@@ -2943,7 +2989,7 @@ type TableRequest struct {
 
 func (x *TableRequest) Reset() {
 	*x = TableRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2955,7 +3001,7 @@ func (x *TableRequest) String() string {
 func (*TableRequest) ProtoMessage() {}
 
 func (x *TableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2968,7 +3014,7 @@ func (x *TableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TableRequest.ProtoReflect.Descriptor instead.
 func (*TableRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{47}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *TableRequest) GetTable() *Table {
@@ -2988,7 +3034,7 @@ type GetTableStateResponse struct {
 
 func (x *GetTableStateResponse) Reset() {
 	*x = GetTableStateResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3000,7 +3046,7 @@ func (x *GetTableStateResponse) String() string {
 func (*GetTableStateResponse) ProtoMessage() {}
 
 func (x *GetTableStateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3013,7 +3059,7 @@ func (x *GetTableStateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableStateResponse.ProtoReflect.Descriptor instead.
 func (*GetTableStateResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{48}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GetTableStateResponse) GetState() *GetTableStateResponse_State {
@@ -3033,7 +3079,7 @@ type GetTableDescriptorsRequest struct {
 
 func (x *GetTableDescriptorsRequest) Reset() {
 	*x = GetTableDescriptorsRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3045,7 +3091,7 @@ func (x *GetTableDescriptorsRequest) String() string {
 func (*GetTableDescriptorsRequest) ProtoMessage() {}
 
 func (x *GetTableDescriptorsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3058,7 +3104,7 @@ func (x *GetTableDescriptorsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableDescriptorsRequest.ProtoReflect.Descriptor instead.
 func (*GetTableDescriptorsRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *GetTableDescriptorsRequest) GetTable() []*Table {
@@ -3078,7 +3124,7 @@ type GetTableDescriptorsResponse struct {
 
 func (x *GetTableDescriptorsResponse) Reset() {
 	*x = GetTableDescriptorsResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3090,7 +3136,7 @@ func (x *GetTableDescriptorsResponse) String() string {
 func (*GetTableDescriptorsResponse) ProtoMessage() {}
 
 func (x *GetTableDescriptorsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3103,7 +3149,7 @@ func (x *GetTableDescriptorsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableDescriptorsResponse.ProtoReflect.Descriptor instead.
 func (*GetTableDescriptorsResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{50}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *GetTableDescriptorsResponse) GetSchema() []*Schema {
@@ -3123,7 +3169,7 @@ type Procedure struct {
 
 func (x *Procedure) Reset() {
 	*x = Procedure{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3135,7 +3181,7 @@ func (x *Procedure) String() string {
 func (*Procedure) ProtoMessage() {}
 
 func (x *Procedure) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3148,7 +3194,7 @@ func (x *Procedure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Procedure.ProtoReflect.Descriptor instead.
 func (*Procedure) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{51}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Procedure) GetId() uint64 {
@@ -3170,7 +3216,7 @@ type GetProcedureResultResponse struct {
 
 func (x *GetProcedureResultResponse) Reset() {
 	*x = GetProcedureResultResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3182,7 +3228,7 @@ func (x *GetProcedureResultResponse) String() string {
 func (*GetProcedureResultResponse) ProtoMessage() {}
 
 func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3195,7 +3241,7 @@ func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProcedureResultResponse.ProtoReflect.Descriptor instead.
 func (*GetProcedureResultResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{52}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *GetProcedureResultResponse) GetState() uint32 {
@@ -3223,7 +3269,7 @@ type ForeignException struct {
 
 func (x *ForeignException) Reset() {
 	*x = ForeignException{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3235,7 +3281,7 @@ func (x *ForeignException) String() string {
 func (*ForeignException) ProtoMessage() {}
 
 func (x *ForeignException) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3248,7 +3294,7 @@ func (x *ForeignException) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignException.ProtoReflect.Descriptor instead.
 func (*ForeignException) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{53}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ForeignException) GetSource() string {
@@ -3276,7 +3322,7 @@ type GetClusterStatusRequest struct {
 
 func (x *GetClusterStatusRequest) Reset() {
 	*x = GetClusterStatusRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3288,7 +3334,7 @@ func (x *GetClusterStatusRequest) String() string {
 func (*GetClusterStatusRequest) ProtoMessage() {}
 
 func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3301,7 +3347,7 @@ func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{54}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *GetClusterStatusRequest) GetOption() []uint32 {
@@ -3321,7 +3367,7 @@ type GetClusterStatusResponse struct {
 
 func (x *GetClusterStatusResponse) Reset() {
 	*x = GetClusterStatusResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3333,7 +3379,7 @@ func (x *GetClusterStatusResponse) String() string {
 func (*GetClusterStatusResponse) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3346,7 +3392,7 @@ func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{55}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *GetClusterStatusResponse) GetStatus() *GetClusterStatusResponse_Status {
@@ -3367,7 +3413,7 @@ type MoveRegionRequest struct {
 
 func (x *MoveRegionRequest) Reset() {
 	*x = MoveRegionRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[56]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3379,7 +3425,7 @@ func (x *MoveRegionRequest) String() string {
 func (*MoveRegionRequest) ProtoMessage() {}
 
 func (x *MoveRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[56]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3392,7 +3438,7 @@ func (x *MoveRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveRegionRequest.ProtoReflect.Descriptor instead.
 func (*MoveRegionRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *MoveRegionRequest) GetRegion() *RegionName {
@@ -3420,7 +3466,7 @@ type SplitRegionRequest struct {
 
 func (x *SplitRegionRequest) Reset() {
 	*x = SplitRegionRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[57]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3432,7 +3478,7 @@ func (x *SplitRegionRequest) String() string {
 func (*SplitRegionRequest) ProtoMessage() {}
 
 func (x *SplitRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[57]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3445,7 +3491,7 @@ func (x *SplitRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SplitRegionRequest.ProtoReflect.Descriptor instead.
 func (*SplitRegionRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{57}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *SplitRegionRequest) GetRegion() *Region {
@@ -3472,7 +3518,7 @@ type GetTableStateResponse_State struct {
 
 func (x *GetTableStateResponse_State) Reset() {
 	*x = GetTableStateResponse_State{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[58]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3484,7 +3530,7 @@ func (x *GetTableStateResponse_State) String() string {
 func (*GetTableStateResponse_State) ProtoMessage() {}
 
 func (x *GetTableStateResponse_State) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[58]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3497,7 +3543,7 @@ func (x *GetTableStateResponse_State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableStateResponse_State.ProtoReflect.Descriptor instead.
 func (*GetTableStateResponse_State) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{48, 0}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49, 0}
 }
 
 func (x *GetTableStateResponse_State) GetState() uint32 {
@@ -3517,7 +3563,7 @@ type ForeignException_Generic struct {
 
 func (x *ForeignException_Generic) Reset() {
 	*x = ForeignException_Generic{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[59]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3529,7 +3575,7 @@ func (x *ForeignException_Generic) String() string {
 func (*ForeignException_Generic) ProtoMessage() {}
 
 func (x *ForeignException_Generic) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[59]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3542,7 +3588,7 @@ func (x *ForeignException_Generic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignException_Generic.ProtoReflect.Descriptor instead.
 func (*ForeignException_Generic) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{53, 0}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{54, 0}
 }
 
 func (x *ForeignException_Generic) GetClassName() string {
@@ -3569,7 +3615,7 @@ type GetClusterStatusResponse_Status struct {
 
 func (x *GetClusterStatusResponse_Status) Reset() {
 	*x = GetClusterStatusResponse_Status{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[60]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3581,7 +3627,7 @@ func (x *GetClusterStatusResponse_Status) String() string {
 func (*GetClusterStatusResponse_Status) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse_Status) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[60]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3594,7 +3640,7 @@ func (x *GetClusterStatusResponse_Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusResponse_Status.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse_Status) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{55, 0}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56, 0}
 }
 
 func (x *GetClusterStatusResponse_Status) GetSoftware() *GetClusterStatusResponse_Software {
@@ -3620,7 +3666,7 @@ type GetClusterStatusResponse_Software struct {
 
 func (x *GetClusterStatusResponse_Software) Reset() {
 	*x = GetClusterStatusResponse_Software{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[61]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3632,7 +3678,7 @@ func (x *GetClusterStatusResponse_Software) String() string {
 func (*GetClusterStatusResponse_Software) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse_Software) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[61]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3645,7 +3691,7 @@ func (x *GetClusterStatusResponse_Software) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use GetClusterStatusResponse_Software.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse_Software) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{55, 1}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56, 1}
 }
 
 func (x *GetClusterStatusResponse_Software) GetVersion() string {
@@ -3814,7 +3860,9 @@ const file_hbase_v1_hbase_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1e\n" +
 	"\n" +
 	"serialized\x18\x02 \x01(\fR\n" +
-	"serialized\"R\n" +
+	"serialized\"7\n" +
+	"\rKeyOnlyFilter\x12&\n" +
+	"\x0flength_as_value\x18\x01 \x01(\bR\rlengthAsValue\"R\n" +
 	"\n" +
 	"FilterList\x12\x1a\n" +
 	"\boperator\x18\x01 \x01(\rR\boperator\x12(\n" +
@@ -3928,7 +3976,7 @@ func file_hbase_v1_hbase_proto_rawDescGZIP() []byte {
 	return file_hbase_v1_hbase_proto_rawDescData
 }
 
-var file_hbase_v1_hbase_proto_msgTypes = make([]protoimpl.MessageInfo, 62)
+var file_hbase_v1_hbase_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_hbase_v1_hbase_proto_goTypes = []any{
 	(*User)(nil),                              // 0: hbase.v1.User
 	(*Version)(nil),                           // 1: hbase.v1.Version
@@ -3964,34 +4012,35 @@ var file_hbase_v1_hbase_proto_goTypes = []any{
 	(*MutateRequest)(nil),                     // 31: hbase.v1.MutateRequest
 	(*MutateResponse)(nil),                    // 32: hbase.v1.MutateResponse
 	(*Filter)(nil),                            // 33: hbase.v1.Filter
-	(*FilterList)(nil),                        // 34: hbase.v1.FilterList
-	(*Scan)(nil),                              // 35: hbase.v1.Scan
-	(*ScanRequest)(nil),                       // 36: hbase.v1.ScanRequest
-	(*ScanResponse)(nil),                      // 37: hbase.v1.ScanResponse
-	(*Action)(nil),                            // 38: hbase.v1.Action
-	(*RegionActions)(nil),                     // 39: hbase.v1.RegionActions
-	(*MultiRequest)(nil),                      // 40: hbase.v1.MultiRequest
-	(*ActionResult)(nil),                      // 41: hbase.v1.ActionResult
-	(*RegionResults)(nil),                     // 42: hbase.v1.RegionResults
-	(*MultiResponse)(nil),                     // 43: hbase.v1.MultiResponse
-	(*Family)(nil),                            // 44: hbase.v1.Family
-	(*Schema)(nil),                            // 45: hbase.v1.Schema
-	(*CreateTableRequest)(nil),                // 46: hbase.v1.CreateTableRequest
-	(*TableRequest)(nil),                      // 47: hbase.v1.TableRequest
-	(*GetTableStateResponse)(nil),             // 48: hbase.v1.GetTableStateResponse
-	(*GetTableDescriptorsRequest)(nil),        // 49: hbase.v1.GetTableDescriptorsRequest
-	(*GetTableDescriptorsResponse)(nil),       // 50: hbase.v1.GetTableDescriptorsResponse
-	(*Procedure)(nil),                         // 51: hbase.v1.Procedure
-	(*GetProcedureResultResponse)(nil),        // 52: hbase.v1.GetProcedureResultResponse
-	(*ForeignException)(nil),                  // 53: hbase.v1.ForeignException
-	(*GetClusterStatusRequest)(nil),           // 54: hbase.v1.GetClusterStatusRequest
-	(*GetClusterStatusResponse)(nil),          // 55: hbase.v1.GetClusterStatusResponse
-	(*MoveRegionRequest)(nil),                 // 56: hbase.v1.MoveRegionRequest
-	(*SplitRegionRequest)(nil),                // 57: hbase.v1.SplitRegionRequest
-	(*GetTableStateResponse_State)(nil),       // 58: hbase.v1.GetTableStateResponse.State
-	(*ForeignException_Generic)(nil),          // 59: hbase.v1.ForeignException.Generic
-	(*GetClusterStatusResponse_Status)(nil),   // 60: hbase.v1.GetClusterStatusResponse.Status
-	(*GetClusterStatusResponse_Software)(nil), // 61: hbase.v1.GetClusterStatusResponse.Software
+	(*KeyOnlyFilter)(nil),                     // 34: hbase.v1.KeyOnlyFilter
+	(*FilterList)(nil),                        // 35: hbase.v1.FilterList
+	(*Scan)(nil),                              // 36: hbase.v1.Scan
+	(*ScanRequest)(nil),                       // 37: hbase.v1.ScanRequest
+	(*ScanResponse)(nil),                      // 38: hbase.v1.ScanResponse
+	(*Action)(nil),                            // 39: hbase.v1.Action
+	(*RegionActions)(nil),                     // 40: hbase.v1.RegionActions
+	(*MultiRequest)(nil),                      // 41: hbase.v1.MultiRequest
+	(*ActionResult)(nil),                      // 42: hbase.v1.ActionResult
+	(*RegionResults)(nil),                     // 43: hbase.v1.RegionResults
+	(*MultiResponse)(nil),                     // 44: hbase.v1.MultiResponse
+	(*Family)(nil),                            // 45: hbase.v1.Family
+	(*Schema)(nil),                            // 46: hbase.v1.Schema
+	(*CreateTableRequest)(nil),                // 47: hbase.v1.CreateTableRequest
+	(*TableRequest)(nil),                      // 48: hbase.v1.TableRequest
+	(*GetTableStateResponse)(nil),             // 49: hbase.v1.GetTableStateResponse
+	(*GetTableDescriptorsRequest)(nil),        // 50: hbase.v1.GetTableDescriptorsRequest
+	(*GetTableDescriptorsResponse)(nil),       // 51: hbase.v1.GetTableDescriptorsResponse
+	(*Procedure)(nil),                         // 52: hbase.v1.Procedure
+	(*GetProcedureResultResponse)(nil),        // 53: hbase.v1.GetProcedureResultResponse
+	(*ForeignException)(nil),                  // 54: hbase.v1.ForeignException
+	(*GetClusterStatusRequest)(nil),           // 55: hbase.v1.GetClusterStatusRequest
+	(*GetClusterStatusResponse)(nil),          // 56: hbase.v1.GetClusterStatusResponse
+	(*MoveRegionRequest)(nil),                 // 57: hbase.v1.MoveRegionRequest
+	(*SplitRegionRequest)(nil),                // 58: hbase.v1.SplitRegionRequest
+	(*GetTableStateResponse_State)(nil),       // 59: hbase.v1.GetTableStateResponse.State
+	(*ForeignException_Generic)(nil),          // 60: hbase.v1.ForeignException.Generic
+	(*GetClusterStatusResponse_Status)(nil),   // 61: hbase.v1.GetClusterStatusResponse.Status
+	(*GetClusterStatusResponse_Software)(nil), // 62: hbase.v1.GetClusterStatusResponse.Software
 }
 var file_hbase_v1_hbase_proto_depIdxs = []int32{
 	0,  // 0: hbase.v1.ConnectionHeader.user:type_name -> hbase.v1.User
@@ -4023,34 +4072,34 @@ var file_hbase_v1_hbase_proto_depIdxs = []int32{
 	19, // 26: hbase.v1.Scan.columns:type_name -> hbase.v1.Columns
 	33, // 27: hbase.v1.Scan.filter:type_name -> hbase.v1.Filter
 	10, // 28: hbase.v1.ScanRequest.region:type_name -> hbase.v1.RegionName
-	35, // 29: hbase.v1.ScanRequest.scan:type_name -> hbase.v1.Scan
+	36, // 29: hbase.v1.ScanRequest.scan:type_name -> hbase.v1.Scan
 	22, // 30: hbase.v1.ScanResponse.result:type_name -> hbase.v1.Result
 	26, // 31: hbase.v1.Action.mutation:type_name -> hbase.v1.Mutation
 	20, // 32: hbase.v1.Action.get:type_name -> hbase.v1.Get
 	10, // 33: hbase.v1.RegionActions.region:type_name -> hbase.v1.RegionName
-	38, // 34: hbase.v1.RegionActions.action:type_name -> hbase.v1.Action
-	39, // 35: hbase.v1.MultiRequest.region:type_name -> hbase.v1.RegionActions
+	39, // 34: hbase.v1.RegionActions.action:type_name -> hbase.v1.Action
+	40, // 35: hbase.v1.MultiRequest.region:type_name -> hbase.v1.RegionActions
 	22, // 36: hbase.v1.ActionResult.result:type_name -> hbase.v1.Result
 	12, // 37: hbase.v1.ActionResult.exception:type_name -> hbase.v1.NamedBytes
-	41, // 38: hbase.v1.RegionResults.action:type_name -> hbase.v1.ActionResult
+	42, // 38: hbase.v1.RegionResults.action:type_name -> hbase.v1.ActionResult
 	12, // 39: hbase.v1.RegionResults.exception:type_name -> hbase.v1.NamedBytes
-	42, // 40: hbase.v1.MultiResponse.region:type_name -> hbase.v1.RegionResults
+	43, // 40: hbase.v1.MultiResponse.region:type_name -> hbase.v1.RegionResults
 	13, // 41: hbase.v1.Family.attribute:type_name -> hbase.v1.Attribute
 	7,  // 42: hbase.v1.Schema.table:type_name -> hbase.v1.Table
 	13, // 43: hbase.v1.Schema.attribute:type_name -> hbase.v1.Attribute
-	44, // 44: hbase.v1.Schema.family:type_name -> hbase.v1.Family
-	45, // 45: hbase.v1.CreateTableRequest.schema:type_name -> hbase.v1.Schema
+	45, // 44: hbase.v1.Schema.family:type_name -> hbase.v1.Family
+	46, // 45: hbase.v1.CreateTableRequest.schema:type_name -> hbase.v1.Schema
 	7,  // 46: hbase.v1.TableRequest.table:type_name -> hbase.v1.Table
-	58, // 47: hbase.v1.GetTableStateResponse.state:type_name -> hbase.v1.GetTableStateResponse.State
+	59, // 47: hbase.v1.GetTableStateResponse.state:type_name -> hbase.v1.GetTableStateResponse.State
 	7,  // 48: hbase.v1.GetTableDescriptorsRequest.table:type_name -> hbase.v1.Table
-	45, // 49: hbase.v1.GetTableDescriptorsResponse.schema:type_name -> hbase.v1.Schema
-	53, // 50: hbase.v1.GetProcedureResultResponse.exception:type_name -> hbase.v1.ForeignException
-	59, // 51: hbase.v1.ForeignException.generic:type_name -> hbase.v1.ForeignException.Generic
-	60, // 52: hbase.v1.GetClusterStatusResponse.status:type_name -> hbase.v1.GetClusterStatusResponse.Status
+	46, // 49: hbase.v1.GetTableDescriptorsResponse.schema:type_name -> hbase.v1.Schema
+	54, // 50: hbase.v1.GetProcedureResultResponse.exception:type_name -> hbase.v1.ForeignException
+	60, // 51: hbase.v1.ForeignException.generic:type_name -> hbase.v1.ForeignException.Generic
+	61, // 52: hbase.v1.GetClusterStatusResponse.status:type_name -> hbase.v1.GetClusterStatusResponse.Status
 	10, // 53: hbase.v1.MoveRegionRequest.region:type_name -> hbase.v1.RegionName
 	8,  // 54: hbase.v1.MoveRegionRequest.to:type_name -> hbase.v1.Server
 	9,  // 55: hbase.v1.SplitRegionRequest.region:type_name -> hbase.v1.Region
-	61, // 56: hbase.v1.GetClusterStatusResponse.Status.software:type_name -> hbase.v1.GetClusterStatusResponse.Software
+	62, // 56: hbase.v1.GetClusterStatusResponse.Status.software:type_name -> hbase.v1.GetClusterStatusResponse.Software
 	8,  // 57: hbase.v1.GetClusterStatusResponse.Status.server:type_name -> hbase.v1.Server
 	58, // [58:58] is the sub-list for method output_type
 	58, // [58:58] is the sub-list for method input_type
@@ -4070,7 +4119,7 @@ func file_hbase_v1_hbase_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hbase_v1_hbase_proto_rawDesc), len(file_hbase_v1_hbase_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   62,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
