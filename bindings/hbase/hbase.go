@@ -91,7 +91,7 @@ what it did.`,
 	Properties: properties,
 	Kinds:      []traces.Kind{traces.Read, traces.Update, traces.Insert, traces.Scan, traces.ReadModifyWrite, traces.Delete},
 	Place:      bindings.Remote,
-	Slots:      bindings.DefaultSlots,
+	Slots:      slots,
 	New: func(p bindings.Properties) (bindings.Binding, error) {
 		s, err := parseSettings(p)
 		if err != nil {
@@ -100,6 +100,10 @@ what it did.`,
 		return &binding{settings: s}, nil
 	},
 }
+
+// slots is fewer than a region server's queue has places for calls: 10 for each
+// of 30 handlers. It refuses those beyond.
+const slots = 256
 
 type binding struct {
 	settings settings
