@@ -82,6 +82,9 @@ at keys of the trace that share the records out evenly:
 create 'usertable', {NAME => 'family'}, {SPLITS => [...], SPLIT_POLICY =>
     'org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy'}
 
+The policy keeps the regions what they are during a run; hbase.autosplit=true
+leaves it out.
+
 The count before a run reads one key of each row.
 
 The client is our own. It retries nothing but what a server says that it has not
@@ -191,7 +194,7 @@ func (b *binding) CreateSchema(ctx context.Context) error {
 	if regions == 0 {
 		regions = regionsPerServer * max(b.servers, 1)
 	}
-	return b.placed(b.cluster.Create(ctx, b.settings.family, splits(b.config.Header, regions)))
+	return b.placed(b.cluster.Create(ctx, b.settings.family, splits(b.config.Header, regions), b.settings.autoSplit))
 }
 
 // Count counts the records: the rows with a field.

@@ -139,6 +139,18 @@ func TestServer(t *testing.T) {
 		test func(*testing.T, *servers.Server)
 	}{
 		{"suite", testSuite},
+		{"zookeeper", testZooKeeper},
+		{"classes", testClasses},
+		{"duplicates", testDuplicates},
+		{"scans across regions and answers", testScans},
+		{"tables that don't fit", testTables},
+		{"facts", testFacts},
+		{"allocations", testAllocations},
+		{"overload", testOverload},
+		{"split", testSplit},
+		{"pause", testPause},
+		{"kill", testKill},
+		{"nothing spins", testNothingSpins},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.test(t, s) })
 	}

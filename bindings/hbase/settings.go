@@ -34,6 +34,8 @@ ASYNC_WAL, SYNC_WAL, which is the usual one, or FSYNC_WAL.`},
 a condition, which costs the server more.`},
 	{Name: "hbase.splits", Default: "auto", Help: `Regions that the load makes a missing table of; auto is ten for each region
 server.`},
+	{Name: "hbase.autosplit", Default: "false", Help: `true: the server may split regions of a table that the load makes as it does
+by default, in the middle of a run too.`},
 	{Name: "hbase.user", Help: `User to be for the server, which believes it. The default is HADOOP_USER_NAME in
 the environment, else the one who runs this.`},
 	{Name: "hbase.client.ipc.pool.size", Default: "1", Help: "Connections to each region server; slots share them."},
@@ -58,6 +60,7 @@ type settings struct {
 	durability     wire.Durability
 	checkInserts   bool
 	splits         int // 0 for so many for each server
+	autoSplit      bool
 	user           string
 	connections    int
 	connectTimeout time.Duration
@@ -184,9 +187,9 @@ func (s *settings) parseWrites(p bindings.Properties) error {
 // for all at once.
 const maxRegions = 10_000
 
-func (s *settings) parseSplits(p bindings.Properties) error {
-	if p["hbase.splits"] == "auto" {
-		return nil
+func (s *settings) parseSplits(p bindings.Properties) (err error) {
+	if s.autoSplit, err = p.Bool("hbase.autosplit"); err != nil || p["hbase.splits"] == "auto" {
+		return err
 	}
 	n, err := p.Int("hbase.splits", 1, maxRegions)
 	if err != nil {

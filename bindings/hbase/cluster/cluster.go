@@ -165,12 +165,14 @@ func Passes(err error) bool {
 	return errors.Is(err, errNoRegion) || errors.As(err, &remote) && (remote.Elsewhere() || passing[remote.Name])
 }
 
+// What to tell of the status of a cluster.
+const optionVersion, optionServers = 0, 10
+
 // Describe returns the software of the servers and their number, as the master
 // knows them.
 func (c *Cluster) Describe(ctx context.Context) (version string, servers int, err error) {
 	var status hbasev1.GetClusterStatusResponse
-	// The version, and the names of the servers.
-	err = c.ask(ctx, "GetClusterStatus", &hbasev1.GetClusterStatusRequest{Option: []uint32{0, 10}}, &status)
+	err = c.ask(ctx, "GetClusterStatus", &hbasev1.GetClusterStatusRequest{Option: []uint32{optionVersion, optionServers}}, &status)
 	if err != nil {
 		return "", 0, err
 	}

@@ -38,21 +38,17 @@ func (c *Cluster) Enabled(ctx context.Context) (bool, error) {
 	return state.GetState().GetState() == tableEnabled, err
 }
 
-// Create creates the table with one family, split before the given rows. One
-// that is there already is left as it is.
-func (c *Cluster) Create(ctx context.Context, family string, splits [][]byte) error {
-	request := &hbasev1.CreateTableRequest{
-		Schema: &hbasev1.Schema{
-			Table: &c.table,
-			// Regions are what they were made: splits of the server's own would be
-			// part of what is measured.
-			Attribute: []*hbasev1.Attribute{{
-				Name: []byte("SPLIT_POLICY"), Value: []byte("org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy"),
-			}},
-			Family: []*hbasev1.Family{{Name: []byte(family)}},
-		},
-		SplitKey: splits,
+// Create creates the table with one family, split before the given rows; the
+// server splits it further on its own only if autoSplit is set. A table that is
+// there already is left as it is.
+func (c *Cluster) Create(ctx context.Context, family string, splits [][]byte, autoSplit bool) error {
+	schema := &hbasev1.Schema{Table: &c.table, Family: []*hbasev1.Family{{Name: []byte(family)}}}
+	if !autoSplit {
+		schema.Attribute = []*hbasev1.Attribute{{
+			Name: []byte("SPLIT_POLICY"), Value: []byte("org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy"),
+		}}
 	}
+	request := &hbasev1.CreateTableRequest{Schema: schema, SplitKey: splits}
 	err := c.run(ctx, "CreateTable", request)
 	var remote *rpc.RemoteError
 	if errors.As(err, &remote) && remote.Name == "TableExistsException" {
@@ -135,13 +131,31 @@ func (c *Cluster) MoveRegion(ctx context.Context, row []byte, address string) er
 	return c.ask(ctx, "MoveRegion", request, &hbasev1.Table{})
 }
 
+// Live returns the addresses of the region servers that the master knows.
+func (c *Cluster) Live(ctx context.Context) ([]string, error) {
+	names, err := c.live(ctx)
+	var list []string
+	for _, s := range names {
+		if address, ok := addressOf(s); ok {
+			list = append(list, address)
+		}
+	}
+	return list, err
+}
+
+func (c *Cluster) live(ctx context.Context) ([]*hbasev1.Server, error) {
+	var status hbasev1.GetClusterStatusResponse
+	err := c.ask(ctx, "GetClusterStatus", &hbasev1.GetClusterStatusRequest{Option: []uint32{optionServers}}, &status)
+	return status.GetStatus().GetServer(), err
+}
+
 // serverName returns the full name of a server.
 func (c *Cluster) serverName(ctx context.Context, address string) (*hbasev1.Server, error) {
-	var status hbasev1.GetClusterStatusResponse
-	if err := c.ask(ctx, "GetClusterStatus", &hbasev1.GetClusterStatusRequest{Option: []uint32{10}}, &status); err != nil {
+	names, err := c.live(ctx)
+	if err != nil {
 		return nil, err
 	}
-	for _, s := range status.GetStatus().GetServer() {
+	for _, s := range names {
 		if a, ok := addressOf(s); ok && a == address {
 			return s, nil
 		}
