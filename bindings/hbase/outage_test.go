@@ -102,8 +102,11 @@ func (r *run) do(t *testing.T) outcome {
 	result, err := runner.Run(ctx)
 	cancel()
 	<-over
-	if err != nil || out.ended == 0 || len(result.Phases) != 2 {
-		t.Fatalf("%v: %d phases, the outage ended at %v", err, len(result.Phases), out.ended)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.ended == 0 || len(result.Phases) != 2 {
+		t.Fatalf("%d phases, the outage ended at %v", len(result.Phases), out.ended)
 	}
 	out.phase, out.log, out.facts = &result.Phases[1], log.String(), map[string]string{}
 	for _, f := range result.Database.Facts {
@@ -200,7 +203,7 @@ func testKill(t *testing.T, s *servers.Server) {
 			session := newTestSession(t, b)
 			writers.Go(func() {
 				for {
-					op := whole(traces.Insert, 1_000_000+w*100_000+acknowledged[w])
+					op := acknowledgedWrite(w, acknowledged[w])
 					if err := session.Do(t.Context(), op); err != nil {
 						if class := bindings.ClassOf(err); class != bindings.Unavailable {
 							t.Errorf("a write of a killed server: %v", err)
@@ -232,6 +235,12 @@ func testKill(t *testing.T, s *servers.Server) {
 	checkAcknowledged(t, b, acknowledged[:])
 }
 
+// acknowledgedWrite returns the i-th write of a writer. Those of different ones
+// are in different regions.
+func acknowledgedWrite(writer, i int) *bindings.Op {
+	return whole(traces.Insert, (writer+1)*1_000_000+i)
+}
+
 func checkAcknowledged(t *testing.T, b *binding, acknowledged []int) {
 	t.Helper()
 	session := newTestSession(t, b)
@@ -239,7 +248,7 @@ func checkAcknowledged(t *testing.T, b *binding, acknowledged []int) {
 	for w, n := range acknowledged {
 		total += n
 		for i := range n {
-			want := whole(traces.Insert, 1_000_000+w*100_000+i)
+			want := acknowledgedWrite(w, i)
 			got := &fieldsRead{}
 			err := errors.New("not asked")
 			// Regions may still be opening.
@@ -335,7 +344,7 @@ func bothServers(t *testing.T, b *binding) []string {
 func testMove(t *testing.T, s *servers.Server, b *binding, addresses []string) {
 	moved := atomic.Int64{}
 	r := run{properties: at(s, nil), deadline: 20 * time.Second, behind: 2 * time.Second, outage: func() {
-		for _, to := range []string{addresses[0], addresses[1], addresses[0], addresses[1]} {
+		for _, to := range addresses {
 			for n := range 6 {
 				key := sixth(n)
 				if r, err := b.cluster.Locate(t.Context(), key); err != nil {
@@ -353,7 +362,7 @@ func testMove(t *testing.T, s *servers.Server, b *binding, addresses []string) {
 	}}
 	out := r.do(t)
 	out.mustGoOn(t, r.behind)
-	if c := out.all.Counts; c.Completed != c.Offered || moved.Load() < 12 {
+	if c := out.all.Counts; c.Completed != c.Offered || moved.Load() < 6 {
 		t.Errorf("%+v: %d moves have cost operations", c, moved.Load())
 	}
 	if n, _ := strconv.Atoi(out.facts["regions found elsewhere"]); n < 3 {
@@ -370,6 +379,7 @@ func sixth(n int) []byte {
 // testKillOne kills the second region server, and with it a part of the table.
 // The master gives it to the other; nothing that was acknowledged is lost.
 func testKillOne(t *testing.T, s *servers.Server, b *binding) {
+	const written = 500
 	text, err := os.ReadFile(filepath.Join(s.Dir, servers.HBaseSecond))
 	if err != nil {
 		t.Fatal(err)
@@ -378,21 +388,28 @@ func testKillOne(t *testing.T, s *servers.Server, b *binding) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := b.cluster.Drop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.CreateSchema(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if err := b.cluster.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if list := b.cluster.Servers(); len(list) == 0 {
-		t.Fatal("the table is nowhere")
+	if list := b.cluster.Servers(); len(list) != 2 {
+		t.Fatalf("the table is on the servers %q, want two", list)
 	}
 	session := newTestSession(t, b)
-	var acknowledged [1]int
-	for range 500 {
-		if err := session.Do(t.Context(), whole(traces.Insert, 1_000_000+acknowledged[0])); err != nil {
-			t.Fatal(err)
+	var acknowledged [8]int
+	r := run{properties: at(s, nil), deadline: 2 * time.Second, behind: 6 * time.Second, outage: func() {
+		for n := range written {
+			w := n % len(acknowledged)
+			if err := session.Do(t.Context(), acknowledgedWrite(w, acknowledged[w])); err != nil {
+				t.Error(err)
+			}
+			acknowledged[w]++
 		}
-		acknowledged[0]++
-	}
-	r := run{properties: at(s, bindings.Properties{"columnfamily": "family"}), deadline: 2 * time.Second, behind: 6 * time.Second, outage: func() {
 		// It is the server's own second process, by its number.
 		if process, err := os.FindProcess(second); err != nil {
 			t.Error(err)
@@ -418,7 +435,7 @@ func testKillOne(t *testing.T, s *servers.Server, b *binding) {
 	}
 	out.mustGoOn(t, r.behind)
 	checkAcknowledged(t, b, acknowledged[:])
-	if n, err := b.Count(t.Context()); err != nil || n != runRecords+500 {
-		t.Errorf("%d records, %v, want %d", n, err, runRecords+500)
+	if n, err := b.Count(t.Context()); err != nil || n != runRecords+written {
+		t.Errorf("%d records, %v, want %d", n, err, runRecords+written)
 	}
 }

@@ -67,6 +67,13 @@ const (
 
 func hbaseJars(cache string) string { return filepath.Join(cache, "hbase-"+hbaseVersion) }
 
+// HBaseJars returns java's class path for HBase's own classes, its client among
+// them, which a server of this package has fetched.
+func HBaseJars() (string, error) {
+	cache, err := cacheDir()
+	return filepath.Join(hbaseJars(cache), "*"), err
+}
+
 func prepareHBase(cache string) error {
 	return fetchJars(cache, "hbase", hbaseJars(cache), hbasePOM, fmt.Sprintf("181 jars of version %s", hbaseVersion))
 }
