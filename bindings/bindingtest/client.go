@@ -187,9 +187,13 @@ func newPipelineClient(t *testing.T, b bindings.Pipeliner) *pipelineClient {
 		t.Fatalf("pipeline: %v", err)
 	}
 	var issuer sync.WaitGroup
+	flusher, _ := pipeline.(bindings.Flusher)
 	issuer.Go(func() {
 		for op := range p.issues {
 			pipeline.Issue(op)
+			if flusher != nil {
+				flusher.Flush()
+			}
 		}
 	})
 	t.Cleanup(func() {

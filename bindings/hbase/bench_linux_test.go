@@ -132,7 +132,14 @@ func (l *ourLoop) run(b *testing.B, kind traces.Kind, inFlight int, length time.
 		l.free <- benchOps[i]
 	}
 	start, cpu := time.Now(), cpuTime(b)
-	for o := range l.free {
+	flush := l.pipeline.(bindings.Flusher).Flush
+	for kept := 0; ; kept++ {
+		// As a run does: what is free is issued, at most 32 at a time.
+		if len(l.free) == 0 || kept == 32 {
+			flush()
+			kept = 0
+		}
+		o := <-l.free
 		if time.Since(start) >= length {
 			if inFlight--; inFlight == 0 {
 				break

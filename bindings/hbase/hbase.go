@@ -11,11 +11,11 @@
 //
 // # The client
 //
-// It is a Pipeliner. The goroutine that issues an operation finds the region in
-// memory and writes the frame of the call to the socket, with those that others
-// have added meanwhile; answers complete operations on the goroutine that reads
-// them. Nothing waits to gather more, nothing is merged into batches, nothing is
-// allocated for a READ or an UPDATE.
+// It is a Pipeliner. The goroutine that issues operations finds the region in
+// memory and writes the frame of the call to the socket, together with those of
+// other operations that are due already; answers complete operations on the
+// goroutine that reads them. Nothing waits for what is not due, nothing is merged
+// into batches, nothing is allocated for a READ or an UPDATE.
 //
 // A server that does not serve a region any more has not done the operation: the
 // region is looked up again and the call goes there, again and again until the
@@ -48,7 +48,7 @@ var (
 	_ bindings.Counter       = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Locator       = (*binding)(nil)
-	_ bindings.Pipeline      = (*pipeline)(nil)
+	_ bindings.Flusher       = (*pipeline)(nil)
 	_ bindings.Session       = (*session)(nil)
 )
 

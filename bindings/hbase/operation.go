@@ -58,8 +58,9 @@ var (
 	errEmptyKey = &bindings.Error{Class: bindings.Invalid, Err: errors.New("the key is empty, which no row's can be")}
 )
 
-// begin starts an operation. The answer may come before it returns.
-func (o *operation) begin(op *bindings.Op, answer func(*operation, *bindings.Op, error)) {
+// begin starts an operation. The answer may come before it returns. If keep is
+// not nil the frame waits on a connection that is added there.
+func (o *operation) begin(op *bindings.Op, answer func(*operation, *bindings.Op, error), keep *kept) {
 	o.op, o.answer = op, answer
 	o.deadline = op.Deadline
 	if o.deadline <= 0 {
@@ -71,11 +72,11 @@ func (o *operation) begin(op *bindings.Op, answer func(*operation, *bindings.Op,
 	}
 	switch op.Kind {
 	case traces.Read, traces.ReadModifyWrite:
-		o.read(false)
+		o.read(false, keep)
 	case traces.Update, traces.Insert, traces.Delete:
-		o.change()
+		o.change(keep)
 	case traces.Scan:
-		o.scan.begin(o)
+		o.scan.begin(o, keep)
 	}
 }
 
@@ -110,18 +111,18 @@ func (o *operation) finish(err error) {
 }
 
 // read reads the row, or asks whether it is there.
-func (o *operation) read(existence bool) {
+func (o *operation) read(existence bool, keep *kept) {
 	o.stage = reading
 	o.get.Row, o.get.Family, o.get.Columns, o.get.ExistenceOnly = o.op.Key, o.binding.settings.family, o.op.Read, false
 	if existence {
 		o.stage, o.get.Columns, o.get.ExistenceOnly = asking, nil, true
 	}
 	o.call.Request = &o.get
-	o.send(o.op.Key)
+	o.send(o.op.Key, keep)
 }
 
 // change writes the fields or removes the row.
-func (o *operation) change() {
+func (o *operation) change(keep *kept) {
 	o.stage = changing
 	m := &o.mutate
 	m.Row, m.Family, m.Fields, m.Durability = o.op.Key, o.binding.settings.family, o.op.Write, o.binding.settings.durability
@@ -133,16 +134,16 @@ func (o *operation) change() {
 		m.Absent = m.Fields[0].Name
 	}
 	o.call.Request = m
-	o.send(o.op.Key)
+	o.send(o.op.Key, keep)
 }
 
 // send makes the call for a row. Where the region is known and the server is
-// connected it goes out at once.
-func (o *operation) send(row []byte) {
+// connected it goes out at once, or is kept.
+func (o *operation) send(row []byte, keep *kept) {
 	o.attempts = 0
 	if r := o.binding.cluster.Find(row); r != nil {
 		if conn := r.Server.Conn(o.op.Slot); conn != nil {
-			if o.sendTo(r, conn) {
+			if o.sendTo(r, conn, keep) {
 				return
 			}
 		}
@@ -152,10 +153,17 @@ func (o *operation) send(row []byte) {
 
 // sendTo makes the call on a connection; false if that is broken. The operation
 // may be over when it returns.
-func (o *operation) sendTo(r *cluster.Region, conn *rpc.Conn) bool {
+func (o *operation) sendTo(r *cluster.Region, conn *rpc.Conn, keep *kept) bool {
 	o.aim(r)
 	o.call.Handler, o.call.Deadline = o, o.deadline
-	if err := conn.Send(&o.call); err != nil {
+	var err error
+	if keep != nil {
+		keep.add(conn)
+		err = conn.Hold(&o.call)
+	} else {
+		err = conn.Send(&o.call)
+	}
+	if err != nil {
 		if _, broken := err.(*rpc.BrokenError); broken {
 			return false
 		}
@@ -197,7 +205,7 @@ func (o *operation) search(row []byte) {
 			o.fail(ctx, err)
 			return
 		}
-		if o.sendTo(r, conn) {
+		if o.sendTo(r, conn, nil) {
 			return
 		}
 	}
@@ -310,7 +318,7 @@ func (o *operation) readRow(r *wire.Response) {
 		o.finish(bindings.ErrNotFound)
 		return
 	case o.stage == reading && o.row.Cells == 0:
-		o.read(true)
+		o.read(true, nil)
 		return
 	}
 	if op.Rows != nil {
@@ -330,7 +338,7 @@ func (o *operation) readRow(r *wire.Response) {
 		}
 	}
 	if op.Kind == traces.ReadModifyWrite {
-		o.change()
+		o.change(nil)
 		return
 	}
 	o.finish(nil)

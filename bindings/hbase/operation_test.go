@@ -276,6 +276,7 @@ func testAllocations(t *testing.T, s *servers.Server) {
 	run := func(op *bindings.Op) {
 		op.Deadline = b.clock.Now() + bindings.DefaultDeadline
 		p.Issue(op)
+		p.(bindings.Flusher).Flush()
 		if err := <-answers.done; err != nil {
 			t.Fatal(err)
 		}
@@ -304,6 +305,7 @@ func testOverload(t *testing.T, s *servers.Server) {
 	for i := range n {
 		p.Issue(whole(traces.Update, i%100))
 	}
+	p.(bindings.Flusher).Flush()
 	refused := 0
 	for range n {
 		switch err := <-answers.done; bindings.ClassOf(err) {

@@ -24,7 +24,7 @@ type scanning struct {
 	inside bool
 }
 
-func (s *scanning) begin(o *operation) {
+func (s *scanning) begin(o *operation, keep *kept) {
 	s.left, s.inside = o.op.ScanLength, false
 	if s.left <= 0 {
 		o.finish(nil)
@@ -35,26 +35,26 @@ func (s *scanning) begin(o *operation) {
 	s.request = wire.Scan{
 		Start: s.start, Family: o.binding.settings.family, Columns: o.op.Read, MaxBytes: o.binding.settings.maxResult, Close: true,
 	}
-	s.next(o)
+	s.next(o, keep)
 }
 
 // rowsMax bounds what is asked for in a call; MaxBytes bounds it before.
 const rowsMax = 1 << 30
 
 // next asks for the next rows.
-func (s *scanning) next(o *operation) {
+func (s *scanning) next(o *operation, keep *kept) {
 	s.request.Rows = uint32(min(max(s.left, 1), rowsMax))
 	o.stage, o.call.Request = scanningRows, &s.request
 	if s.request.Scanner != 0 {
 		s.request.Limit = 0
 		conn := o.region.Server.Conn(o.op.Slot)
-		if conn == nil || !o.sendTo(o.region, conn) {
+		if conn == nil || !o.sendTo(o.region, conn, nil) {
 			o.finish(errScanner)
 		}
 		return
 	}
 	s.request.Limit = s.request.Rows
-	o.send(s.request.Start)
+	o.send(s.request.Start, keep)
 }
 
 var errScanner = &bindings.Error{Class: bindings.Unavailable, Err: errors.New("the connection broke in the middle of a scan")}
@@ -84,7 +84,7 @@ func (s *scanning) resume(o *operation, remote *rpc.RemoteError) bool {
 		return false
 	}
 	o.binding.scanners.Add(1)
-	s.next(o)
+	s.next(o, nil)
 	return true
 }
 
@@ -122,7 +122,7 @@ func (s *scanning) answered(o *operation, r *wire.Response) {
 		s.start = append(s.start[:0], o.region.End...)
 		s.last = s.last[:0]
 		s.request.Start, s.request.Behind, s.request.Scanner, s.request.Close = s.start, false, 0, true
-		s.next(o)
+		s.next(o, nil)
 	}
 }
 
@@ -132,7 +132,7 @@ func (s *scanning) goOn(o *operation) {
 		s.request.Close = false
 		s.restart()
 	}
-	s.next(o)
+	s.next(o, nil)
 }
 
 // end closes a scanner that has more to give.
@@ -144,7 +144,7 @@ func (s *scanning) end(o *operation, more bool) {
 	s.request.Rows, s.request.Limit, s.request.Close = 0, 0, true
 	o.stage = closingScanner
 	conn := o.region.Server.Conn(o.op.Slot)
-	if conn == nil || !o.sendTo(o.region, conn) {
+	if conn == nil || !o.sendTo(o.region, conn, nil) {
 		o.finish(nil) // the scanner went with its connection, or expires
 	}
 }

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"pianola/bindings"
@@ -14,13 +15,32 @@ type pipeline struct {
 	sink    bindings.Sink
 	answer  func(*operation, *bindings.Op, error) // the method answered, bound once
 
+	kept kept
+
 	mu   sync.Mutex
 	free []*operation
 }
 
-// Issue sends an operation.
-func (p *pipeline) Issue(op *bindings.Op) {
-	p.take().begin(op, p.answer)
+// kept is the connections on which frames wait.
+type kept struct{ conns []*rpc.Conn }
+
+func (k *kept) add(c *rpc.Conn) {
+	if !slices.Contains(k.conns, c) {
+		k.conns = append(k.conns, c)
+	}
+}
+
+// Issue sends an operation at the next Flush.
+func (p *pipeline) Issue(op *bindings.Op) { p.take().begin(op, p.answer, &p.kept) }
+
+// Flush writes the frames of all operations issued since the last, in one go
+// for each connection.
+func (p *pipeline) Flush() {
+	for i, c := range p.kept.conns {
+		c.Flush()
+		p.kept.conns[i] = nil
+	}
+	p.kept.conns = p.kept.conns[:0]
 }
 
 func (p *pipeline) take() *operation {
@@ -60,7 +80,7 @@ func (s *session) Do(ctx context.Context, op *bindings.Op) error {
 	if err := ctx.Err(); err != nil {
 		return rpc.Classed(err)
 	}
-	s.operation.begin(op, s.answer)
+	s.operation.begin(op, s.answer, nil)
 	return <-s.done
 }
 

@@ -3,7 +3,7 @@
 //
 // Any number of calls share a connection, and are answered in any order. The
 // goroutine that makes a call writes its frame, with those of others that came
-// meanwhile; if the socket takes no more, the rest is left to a goroutine of the
+// meanwhile, or holds it until it has made others; if the socket takes no more, the rest is left to a goroutine of the
 // connection, so that nobody waits for a server that does not read. Answers are
 // handed over on the goroutine that reads them. A server does not answer a call
 // that waited beyond its deadline, so calls are given up here.
@@ -166,6 +166,31 @@ func (c *Conn) fail(cause error) {
 
 // Send makes a call. With an error it was not sent, and is not answered.
 func (c *Conn) Send(call *Call) error {
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	c.flush()
+	return nil
+}
+
+// Hold makes a call like Send, but its frame waits for the next Flush or Send.
+func (c *Conn) Hold(call *Call) error {
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	c.mu.Unlock()
+	return nil
+}
+
+// Flush writes the frames that wait.
+func (c *Conn) Flush() {
+	c.mu.Lock()
+	c.flush()
+}
+
+// enter adds a call to those under way and its frame to what is to be written.
+// It locks, but for an error.
+func (c *Conn) enter(call *Call) error {
 	left := call.Deadline - c.clock.Now()
 	if left <= 0 {
 		c.traffic.GivenUp.Add(1)
@@ -183,19 +208,23 @@ func (c *Conn) Send(call *Call) error {
 	}
 	c.out = wire.AppendCall(c.out, c.pending.add(call), timeout, call.Request)
 	c.traffic.Calls.Add(1)
-	if c.busy {
+	return nil
+}
+
+// flush writes what is to be written, unless somebody does, and unlocks.
+func (c *Conn) flush() {
+	if c.busy || c.err != nil {
 		c.mu.Unlock()
-		return nil
+		return
 	}
 	c.busy = true
 	for c.takeOut() {
 		if !c.writeNow() {
 			c.traffic.Held.Add(1)
 			c.goOn <- struct{}{} // busy stays set; there is one at a time
-			return nil
+			return
 		}
 	}
-	return nil
 }
 
 // takeOut makes what is to be written c.writing and unlocks; false if there is
