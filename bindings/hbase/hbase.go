@@ -165,7 +165,7 @@ func (b *binding) placed(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("hbase at %s: %w", b.settings.address(), rpc.Classed(err))
+	return fmt.Errorf("hbase at %s: %w", b.settings.address(), cluster.Classed(err))
 }
 
 // Local reports whether one of the servers is on this machine.

@@ -238,7 +238,7 @@ func (o *operation) fail(ctx context.Context, err error) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	o.finish(rpc.Classed(err))
+	o.finish(cluster.Classed(err))
 }
 
 // Answered takes the answer of the call.

@@ -221,6 +221,7 @@ func testKill(t *testing.T, s *servers.Server) {
 		s.Kill()
 		writers.Wait()
 		s.Restart()
+		awaitPace(t, b)
 	}}
 	out := r.do(t)
 	if out.all.Counts.Failed == 0 {
@@ -233,6 +234,24 @@ func testKill(t *testing.T, s *servers.Server) {
 	}
 	out.mustGoOn(t, r.behind)
 	checkAcknowledged(t, b, acknowledged[:])
+}
+
+// awaitPace returns once all records of a run are read as fast as the run asks:
+// regions open one after the other, and a fresh server is slow.
+func awaitPace(t *testing.T, b *binding) {
+	session := newTestSession(t, b)
+	h := tracetest.Header()
+	for well := false; !well && t.Context().Err() == nil; {
+		began := time.Now()
+		well = true
+		for n := range uint64(runRecords) {
+			if session.Do(t.Context(), &bindings.Op{Kind: traces.Read, Table: h.Table, Key: h.Keys.Append(nil, n)}) != nil {
+				well = false
+				break
+			}
+		}
+		well = well && time.Since(began) < runRecords*runGap/2
+	}
 }
 
 // acknowledgedWrite returns the i-th write of a writer. Those of different ones

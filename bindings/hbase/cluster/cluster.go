@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pianola/bindings"
 	"pianola/bindings/hbase/rpc"
 	"pianola/bindings/hbase/wire"
 	hbasev1 "pianola/proto/hbase/v1"
@@ -152,6 +153,16 @@ func (c *Cluster) persist(ctx context.Context, do func() error) error {
 	}
 }
 
+// Classed gives an error its class for a result.
+func Classed(err error) error {
+	for _, away := range []error{errNoRegion, errNotYet, errNode, errClosed} {
+		if errors.Is(err, away) {
+			return &bindings.Error{Class: bindings.Unavailable, Err: err}
+		}
+	}
+	return rpc.Classed(err)
+}
+
 // attempts bounds how often persist tries, which makes 20 s.
 const attempts = 100
 
@@ -162,7 +173,7 @@ var passing = map[string]bool{"PleaseHoldException": true, "MasterNotRunningExce
 // elsewhere or not yet there: nothing was done, and the next attempt may succeed.
 func Passes(err error) bool {
 	var remote *rpc.RemoteError
-	return errors.Is(err, errNoRegion) || errors.As(err, &remote) && (remote.Elsewhere() || passing[remote.Name])
+	return errors.Is(err, errNoRegion) || errors.Is(err, errNotYet) || errors.As(err, &remote) && (remote.Elsewhere() || passing[remote.Name])
 }
 
 // What to tell of the status of a cluster.

@@ -19,6 +19,9 @@ type Servers struct {
 	Settings  *rpc.Settings
 }
 
+// errNotYet is the answer of a registry that will know later.
+var errNotYet = errors.New("it does not know yet")
+
 func (s *Servers) Meta(ctx context.Context) (string, error) {
 	var answer hbasev1.GetMetaRegionLocationsResponse
 	return s.ask(ctx, "GetMetaRegionLocations", &answer, func() *hbasev1.Server {
@@ -60,7 +63,7 @@ func (s *Servers) askOne(ctx context.Context, address, method string, into messa
 	}
 	found, ok := addressOf(answer())
 	if !ok {
-		return "", fmt.Errorf("%s at %s: it does not know yet", method, address)
+		return "", fmt.Errorf("%s at %s: %w", method, address, errNotYet)
 	}
 	return found, nil
 }

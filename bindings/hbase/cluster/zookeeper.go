@@ -48,10 +48,13 @@ func (z *ZooKeeper) server(ctx context.Context, name string, into message, answe
 			}
 			err = errors.New("it names no server")
 		}
-		all = append(all, fmt.Errorf("zookeeper at %s, node %s: %w", address, path, err))
+		all = append(all, fmt.Errorf("%s, node %s: %w", address, path, err))
 	}
-	return "", errors.Join(all...)
+	return "", fmt.Errorf("%w: %w", errNode, errors.Join(all...))
 }
+
+// errNode is of a cluster that has nothing in ZooKeeper, or is not there.
+var errNode = errors.New("read from zookeeper")
 
 // parseNode reads what HBase has put into a node: a byte, the length of a name
 // and the name, which are passed over, and a message behind its magic.

@@ -842,59 +842,6 @@ func (x *Location) GetSequence() int64 {
 	return 0
 }
 
-// NamedBytes is a name and a value.
-type NamedBytes struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          *string                `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	Value         []byte                 `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *NamedBytes) Reset() {
-	*x = NamedBytes{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *NamedBytes) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*NamedBytes) ProtoMessage() {}
-
-func (x *NamedBytes) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use NamedBytes.ProtoReflect.Descriptor instead.
-func (*NamedBytes) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *NamedBytes) GetName() string {
-	if x != nil && x.Name != nil {
-		return *x.Name
-	}
-	return ""
-}
-
-func (x *NamedBytes) GetValue() []byte {
-	if x != nil {
-		return x.Value
-	}
-	return nil
-}
-
 // Attribute is a setting of a table or a family.
 type Attribute struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -906,7 +853,7 @@ type Attribute struct {
 
 func (x *Attribute) Reset() {
 	*x = Attribute{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[13]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -918,7 +865,7 @@ func (x *Attribute) String() string {
 func (*Attribute) ProtoMessage() {}
 
 func (x *Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[13]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -931,7 +878,7 @@ func (x *Attribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attribute.ProtoReflect.Descriptor instead.
 func (*Attribute) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{13}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Attribute) GetName() []byte {
@@ -958,7 +905,7 @@ type GetActiveMasterResponse struct {
 
 func (x *GetActiveMasterResponse) Reset() {
 	*x = GetActiveMasterResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[14]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +917,7 @@ func (x *GetActiveMasterResponse) String() string {
 func (*GetActiveMasterResponse) ProtoMessage() {}
 
 func (x *GetActiveMasterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[14]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +930,7 @@ func (x *GetActiveMasterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetActiveMasterResponse.ProtoReflect.Descriptor instead.
 func (*GetActiveMasterResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{14}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetActiveMasterResponse) GetServer() *Server {
@@ -1003,7 +950,7 @@ type GetMetaRegionLocationsResponse struct {
 
 func (x *GetMetaRegionLocationsResponse) Reset() {
 	*x = GetMetaRegionLocationsResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[15]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1015,7 +962,7 @@ func (x *GetMetaRegionLocationsResponse) String() string {
 func (*GetMetaRegionLocationsResponse) ProtoMessage() {}
 
 func (x *GetMetaRegionLocationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[15]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1028,7 +975,7 @@ func (x *GetMetaRegionLocationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMetaRegionLocationsResponse.ProtoReflect.Descriptor instead.
 func (*GetMetaRegionLocationsResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{15}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetMetaRegionLocationsResponse) GetLocation() []*Location {
@@ -1048,7 +995,7 @@ type MasterNode struct {
 
 func (x *MasterNode) Reset() {
 	*x = MasterNode{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[16]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1007,7 @@ func (x *MasterNode) String() string {
 func (*MasterNode) ProtoMessage() {}
 
 func (x *MasterNode) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[16]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1020,7 @@ func (x *MasterNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterNode.ProtoReflect.Descriptor instead.
 func (*MasterNode) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{16}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MasterNode) GetServer() *Server {
@@ -1093,7 +1040,7 @@ type MetaRegionNode struct {
 
 func (x *MetaRegionNode) Reset() {
 	*x = MetaRegionNode{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[17]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1052,7 @@ func (x *MetaRegionNode) String() string {
 func (*MetaRegionNode) ProtoMessage() {}
 
 func (x *MetaRegionNode) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[17]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1065,7 @@ func (x *MetaRegionNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaRegionNode.ProtoReflect.Descriptor instead.
 func (*MetaRegionNode) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{17}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MetaRegionNode) GetServer() *Server {
@@ -1143,7 +1090,7 @@ type Cell struct {
 
 func (x *Cell) Reset() {
 	*x = Cell{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[18]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1102,7 @@ func (x *Cell) String() string {
 func (*Cell) ProtoMessage() {}
 
 func (x *Cell) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[18]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1115,7 @@ func (x *Cell) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cell.ProtoReflect.Descriptor instead.
 func (*Cell) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{18}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Cell) GetRow() []byte {
@@ -1224,7 +1171,7 @@ type Columns struct {
 
 func (x *Columns) Reset() {
 	*x = Columns{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[19]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1236,7 +1183,7 @@ func (x *Columns) String() string {
 func (*Columns) ProtoMessage() {}
 
 func (x *Columns) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[19]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1249,7 +1196,7 @@ func (x *Columns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Columns.ProtoReflect.Descriptor instead.
 func (*Columns) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{19}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Columns) GetFamily() []byte {
@@ -1278,7 +1225,7 @@ type Get struct {
 
 func (x *Get) Reset() {
 	*x = Get{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[20]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1237,7 @@ func (x *Get) String() string {
 func (*Get) ProtoMessage() {}
 
 func (x *Get) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[20]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1250,7 @@ func (x *Get) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Get.ProtoReflect.Descriptor instead.
 func (*Get) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{20}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Get) GetRow() []byte {
@@ -1338,7 +1285,7 @@ type GetRequest struct {
 
 func (x *GetRequest) Reset() {
 	*x = GetRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[21]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1350,7 +1297,7 @@ func (x *GetRequest) String() string {
 func (*GetRequest) ProtoMessage() {}
 
 func (x *GetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[21]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1363,7 +1310,7 @@ func (x *GetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRequest.ProtoReflect.Descriptor instead.
 func (*GetRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{21}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetRequest) GetRegion() *RegionName {
@@ -1394,7 +1341,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[22]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1406,7 +1353,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[22]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1419,7 +1366,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{22}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Result) GetCell() []*Cell {
@@ -1467,7 +1414,7 @@ type GetResponse struct {
 
 func (x *GetResponse) Reset() {
 	*x = GetResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[23]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1479,7 +1426,7 @@ func (x *GetResponse) String() string {
 func (*GetResponse) ProtoMessage() {}
 
 func (x *GetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[23]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1492,7 +1439,7 @@ func (x *GetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetResponse.ProtoReflect.Descriptor instead.
 func (*GetResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{23}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetResponse) GetResult() *Result {
@@ -1513,7 +1460,7 @@ type ColumnValue struct {
 
 func (x *ColumnValue) Reset() {
 	*x = ColumnValue{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[24]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1525,7 +1472,7 @@ func (x *ColumnValue) String() string {
 func (*ColumnValue) ProtoMessage() {}
 
 func (x *ColumnValue) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[24]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1538,7 +1485,7 @@ func (x *ColumnValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ColumnValue.ProtoReflect.Descriptor instead.
 func (*ColumnValue) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{24}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ColumnValue) GetQualifier() []byte {
@@ -1566,7 +1513,7 @@ type FamilyValues struct {
 
 func (x *FamilyValues) Reset() {
 	*x = FamilyValues{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[25]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1578,7 +1525,7 @@ func (x *FamilyValues) String() string {
 func (*FamilyValues) ProtoMessage() {}
 
 func (x *FamilyValues) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[25]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1591,7 +1538,7 @@ func (x *FamilyValues) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FamilyValues.ProtoReflect.Descriptor instead.
 func (*FamilyValues) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{25}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FamilyValues) GetFamily() []byte {
@@ -1623,7 +1570,7 @@ type Mutation struct {
 
 func (x *Mutation) Reset() {
 	*x = Mutation{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[26]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1582,7 @@ func (x *Mutation) String() string {
 func (*Mutation) ProtoMessage() {}
 
 func (x *Mutation) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[26]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1595,7 @@ func (x *Mutation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mutation.ProtoReflect.Descriptor instead.
 func (*Mutation) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{26}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Mutation) GetRow() []byte {
@@ -1690,7 +1637,7 @@ type Comparator struct {
 
 func (x *Comparator) Reset() {
 	*x = Comparator{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[27]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1702,7 +1649,7 @@ func (x *Comparator) String() string {
 func (*Comparator) ProtoMessage() {}
 
 func (x *Comparator) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[27]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1715,7 +1662,7 @@ func (x *Comparator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comparator.ProtoReflect.Descriptor instead.
 func (*Comparator) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{27}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Comparator) GetClassName() string {
@@ -1742,7 +1689,7 @@ type ByteArray struct {
 
 func (x *ByteArray) Reset() {
 	*x = ByteArray{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[28]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1754,7 +1701,7 @@ func (x *ByteArray) String() string {
 func (*ByteArray) ProtoMessage() {}
 
 func (x *ByteArray) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[28]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1767,7 +1714,7 @@ func (x *ByteArray) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ByteArray.ProtoReflect.Descriptor instead.
 func (*ByteArray) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{28}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ByteArray) GetValue() []byte {
@@ -1787,7 +1734,7 @@ type BinaryComparator struct {
 
 func (x *BinaryComparator) Reset() {
 	*x = BinaryComparator{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[29]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1799,7 +1746,7 @@ func (x *BinaryComparator) String() string {
 func (*BinaryComparator) ProtoMessage() {}
 
 func (x *BinaryComparator) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[29]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1812,7 +1759,7 @@ func (x *BinaryComparator) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BinaryComparator.ProtoReflect.Descriptor instead.
 func (*BinaryComparator) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{29}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BinaryComparator) GetComparable() *ByteArray {
@@ -1837,7 +1784,7 @@ type Condition struct {
 
 func (x *Condition) Reset() {
 	*x = Condition{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[30]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1849,7 +1796,7 @@ func (x *Condition) String() string {
 func (*Condition) ProtoMessage() {}
 
 func (x *Condition) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[30]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1862,7 +1809,7 @@ func (x *Condition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Condition.ProtoReflect.Descriptor instead.
 func (*Condition) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{30}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Condition) GetRow() []byte {
@@ -1912,7 +1859,7 @@ type MutateRequest struct {
 
 func (x *MutateRequest) Reset() {
 	*x = MutateRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[31]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1924,7 +1871,7 @@ func (x *MutateRequest) String() string {
 func (*MutateRequest) ProtoMessage() {}
 
 func (x *MutateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[31]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1937,7 +1884,7 @@ func (x *MutateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MutateRequest.ProtoReflect.Descriptor instead.
 func (*MutateRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{31}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *MutateRequest) GetRegion() *RegionName {
@@ -1972,7 +1919,7 @@ type MutateResponse struct {
 
 func (x *MutateResponse) Reset() {
 	*x = MutateResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[32]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1984,7 +1931,7 @@ func (x *MutateResponse) String() string {
 func (*MutateResponse) ProtoMessage() {}
 
 func (x *MutateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[32]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1997,7 +1944,7 @@ func (x *MutateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MutateResponse.ProtoReflect.Descriptor instead.
 func (*MutateResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{32}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *MutateResponse) GetResult() *Result {
@@ -2025,7 +1972,7 @@ type Filter struct {
 
 func (x *Filter) Reset() {
 	*x = Filter{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[33]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2037,7 +1984,7 @@ func (x *Filter) String() string {
 func (*Filter) ProtoMessage() {}
 
 func (x *Filter) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[33]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2050,7 +1997,7 @@ func (x *Filter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filter.ProtoReflect.Descriptor instead.
 func (*Filter) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{33}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Filter) GetName() string {
@@ -2078,7 +2025,7 @@ type KeyOnlyFilter struct {
 
 func (x *KeyOnlyFilter) Reset() {
 	*x = KeyOnlyFilter{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2090,7 +2037,7 @@ func (x *KeyOnlyFilter) String() string {
 func (*KeyOnlyFilter) ProtoMessage() {}
 
 func (x *KeyOnlyFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2103,7 +2050,7 @@ func (x *KeyOnlyFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyOnlyFilter.ProtoReflect.Descriptor instead.
 func (*KeyOnlyFilter) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{34}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *KeyOnlyFilter) GetLengthAsValue() bool {
@@ -2125,7 +2072,7 @@ type FilterList struct {
 
 func (x *FilterList) Reset() {
 	*x = FilterList{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2137,7 +2084,7 @@ func (x *FilterList) String() string {
 func (*FilterList) ProtoMessage() {}
 
 func (x *FilterList) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2150,7 +2097,7 @@ func (x *FilterList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilterList.ProtoReflect.Descriptor instead.
 func (*FilterList) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{35}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *FilterList) GetOperator() uint32 {
@@ -2186,7 +2133,7 @@ type Scan struct {
 
 func (x *Scan) Reset() {
 	*x = Scan{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +2145,7 @@ func (x *Scan) String() string {
 func (*Scan) ProtoMessage() {}
 
 func (x *Scan) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +2158,7 @@ func (x *Scan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scan.ProtoReflect.Descriptor instead.
 func (*Scan) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{36}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Scan) GetColumns() []*Columns {
@@ -2302,7 +2249,7 @@ type ScanRequest struct {
 
 func (x *ScanRequest) Reset() {
 	*x = ScanRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2314,7 +2261,7 @@ func (x *ScanRequest) String() string {
 func (*ScanRequest) ProtoMessage() {}
 
 func (x *ScanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2327,7 +2274,7 @@ func (x *ScanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanRequest.ProtoReflect.Descriptor instead.
 func (*ScanRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{37}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ScanRequest) GetRegion() *RegionName {
@@ -2409,7 +2356,7 @@ type ScanResponse struct {
 
 func (x *ScanResponse) Reset() {
 	*x = ScanResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2421,7 +2368,7 @@ func (x *ScanResponse) String() string {
 func (*ScanResponse) ProtoMessage() {}
 
 func (x *ScanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2434,7 +2381,7 @@ func (x *ScanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResponse.ProtoReflect.Descriptor instead.
 func (*ScanResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{38}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ScanResponse) GetCellsPerResult() []uint32 {
@@ -2486,332 +2433,6 @@ func (x *ScanResponse) GetHeartbeat() bool {
 	return false
 }
 
-// Action is a part of a MultiRequest.
-type Action struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         *uint32                `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
-	Mutation      *Mutation              `protobuf:"bytes,2,opt,name=mutation" json:"mutation,omitempty"`
-	Get           *Get                   `protobuf:"bytes,3,opt,name=get" json:"get,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Action) Reset() {
-	*x = Action{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Action) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Action) ProtoMessage() {}
-
-func (x *Action) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Action.ProtoReflect.Descriptor instead.
-func (*Action) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{39}
-}
-
-func (x *Action) GetIndex() uint32 {
-	if x != nil && x.Index != nil {
-		return *x.Index
-	}
-	return 0
-}
-
-func (x *Action) GetMutation() *Mutation {
-	if x != nil {
-		return x.Mutation
-	}
-	return nil
-}
-
-func (x *Action) GetGet() *Get {
-	if x != nil {
-		return x.Get
-	}
-	return nil
-}
-
-// RegionActions are those on a region.
-type RegionActions struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Region        *RegionName            `protobuf:"bytes,1,opt,name=region" json:"region,omitempty"`
-	Atomic        *bool                  `protobuf:"varint,2,opt,name=atomic" json:"atomic,omitempty"`
-	Action        []*Action              `protobuf:"bytes,3,rep,name=action" json:"action,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RegionActions) Reset() {
-	*x = RegionActions{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RegionActions) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RegionActions) ProtoMessage() {}
-
-func (x *RegionActions) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RegionActions.ProtoReflect.Descriptor instead.
-func (*RegionActions) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{40}
-}
-
-func (x *RegionActions) GetRegion() *RegionName {
-	if x != nil {
-		return x.Region
-	}
-	return nil
-}
-
-func (x *RegionActions) GetAtomic() bool {
-	if x != nil && x.Atomic != nil {
-		return *x.Atomic
-	}
-	return false
-}
-
-func (x *RegionActions) GetAction() []*Action {
-	if x != nil {
-		return x.Action
-	}
-	return nil
-}
-
-// MultiRequest is of a region server.
-type MultiRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Region        []*RegionActions       `protobuf:"bytes,1,rep,name=region" json:"region,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MultiRequest) Reset() {
-	*x = MultiRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MultiRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MultiRequest) ProtoMessage() {}
-
-func (x *MultiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MultiRequest.ProtoReflect.Descriptor instead.
-func (*MultiRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{41}
-}
-
-func (x *MultiRequest) GetRegion() []*RegionActions {
-	if x != nil {
-		return x.Region
-	}
-	return nil
-}
-
-// ActionResult answers an Action.
-type ActionResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Index         *uint32                `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
-	Result        *Result                `protobuf:"bytes,2,opt,name=result" json:"result,omitempty"`
-	Exception     *NamedBytes            `protobuf:"bytes,3,opt,name=exception" json:"exception,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ActionResult) Reset() {
-	*x = ActionResult{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ActionResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ActionResult) ProtoMessage() {}
-
-func (x *ActionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ActionResult.ProtoReflect.Descriptor instead.
-func (*ActionResult) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{42}
-}
-
-func (x *ActionResult) GetIndex() uint32 {
-	if x != nil && x.Index != nil {
-		return *x.Index
-	}
-	return 0
-}
-
-func (x *ActionResult) GetResult() *Result {
-	if x != nil {
-		return x.Result
-	}
-	return nil
-}
-
-func (x *ActionResult) GetException() *NamedBytes {
-	if x != nil {
-		return x.Exception
-	}
-	return nil
-}
-
-// RegionResults answers RegionActions.
-type RegionResults struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Action        []*ActionResult        `protobuf:"bytes,1,rep,name=action" json:"action,omitempty"`
-	Exception     *NamedBytes            `protobuf:"bytes,2,opt,name=exception" json:"exception,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RegionResults) Reset() {
-	*x = RegionResults{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RegionResults) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RegionResults) ProtoMessage() {}
-
-func (x *RegionResults) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RegionResults.ProtoReflect.Descriptor instead.
-func (*RegionResults) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{43}
-}
-
-func (x *RegionResults) GetAction() []*ActionResult {
-	if x != nil {
-		return x.Action
-	}
-	return nil
-}
-
-func (x *RegionResults) GetException() *NamedBytes {
-	if x != nil {
-		return x.Exception
-	}
-	return nil
-}
-
-// MultiResponse answers a MultiRequest.
-type MultiResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Region        []*RegionResults       `protobuf:"bytes,1,rep,name=region" json:"region,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MultiResponse) Reset() {
-	*x = MultiResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MultiResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MultiResponse) ProtoMessage() {}
-
-func (x *MultiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MultiResponse.ProtoReflect.Descriptor instead.
-func (*MultiResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{44}
-}
-
-func (x *MultiResponse) GetRegion() []*RegionResults {
-	if x != nil {
-		return x.Region
-	}
-	return nil
-}
-
 // Family is a column family of a schema.
 type Family struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2823,7 +2444,7 @@ type Family struct {
 
 func (x *Family) Reset() {
 	*x = Family{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2835,7 +2456,7 @@ func (x *Family) String() string {
 func (*Family) ProtoMessage() {}
 
 func (x *Family) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2848,7 +2469,7 @@ func (x *Family) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Family.ProtoReflect.Descriptor instead.
 func (*Family) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{45}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Family) GetName() []byte {
@@ -2877,7 +2498,7 @@ type Schema struct {
 
 func (x *Schema) Reset() {
 	*x = Schema{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2889,7 +2510,7 @@ func (x *Schema) String() string {
 func (*Schema) ProtoMessage() {}
 
 func (x *Schema) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2902,7 +2523,7 @@ func (x *Schema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Schema.ProtoReflect.Descriptor instead.
 func (*Schema) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{46}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Schema) GetTable() *Table {
@@ -2937,7 +2558,7 @@ type CreateTableRequest struct {
 
 func (x *CreateTableRequest) Reset() {
 	*x = CreateTableRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2949,7 +2570,7 @@ func (x *CreateTableRequest) String() string {
 func (*CreateTableRequest) ProtoMessage() {}
 
 func (x *CreateTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +2583,7 @@ func (x *CreateTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTableRequest.ProtoReflect.Descriptor instead.
 func (*CreateTableRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{47}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CreateTableRequest) GetSchema() *Schema {
@@ -2989,7 +2610,7 @@ type TableRequest struct {
 
 func (x *TableRequest) Reset() {
 	*x = TableRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3001,7 +2622,7 @@ func (x *TableRequest) String() string {
 func (*TableRequest) ProtoMessage() {}
 
 func (x *TableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3014,7 +2635,7 @@ func (x *TableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TableRequest.ProtoReflect.Descriptor instead.
 func (*TableRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{48}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *TableRequest) GetTable() *Table {
@@ -3034,7 +2655,7 @@ type GetTableStateResponse struct {
 
 func (x *GetTableStateResponse) Reset() {
 	*x = GetTableStateResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3046,7 +2667,7 @@ func (x *GetTableStateResponse) String() string {
 func (*GetTableStateResponse) ProtoMessage() {}
 
 func (x *GetTableStateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3059,7 +2680,7 @@ func (x *GetTableStateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableStateResponse.ProtoReflect.Descriptor instead.
 func (*GetTableStateResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetTableStateResponse) GetState() *GetTableStateResponse_State {
@@ -3079,7 +2700,7 @@ type GetTableDescriptorsRequest struct {
 
 func (x *GetTableDescriptorsRequest) Reset() {
 	*x = GetTableDescriptorsRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3091,7 +2712,7 @@ func (x *GetTableDescriptorsRequest) String() string {
 func (*GetTableDescriptorsRequest) ProtoMessage() {}
 
 func (x *GetTableDescriptorsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3104,7 +2725,7 @@ func (x *GetTableDescriptorsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableDescriptorsRequest.ProtoReflect.Descriptor instead.
 func (*GetTableDescriptorsRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{50}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GetTableDescriptorsRequest) GetTable() []*Table {
@@ -3124,7 +2745,7 @@ type GetTableDescriptorsResponse struct {
 
 func (x *GetTableDescriptorsResponse) Reset() {
 	*x = GetTableDescriptorsResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3136,7 +2757,7 @@ func (x *GetTableDescriptorsResponse) String() string {
 func (*GetTableDescriptorsResponse) ProtoMessage() {}
 
 func (x *GetTableDescriptorsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3149,7 +2770,7 @@ func (x *GetTableDescriptorsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableDescriptorsResponse.ProtoReflect.Descriptor instead.
 func (*GetTableDescriptorsResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{51}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetTableDescriptorsResponse) GetSchema() []*Schema {
@@ -3169,7 +2790,7 @@ type Procedure struct {
 
 func (x *Procedure) Reset() {
 	*x = Procedure{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3181,7 +2802,7 @@ func (x *Procedure) String() string {
 func (*Procedure) ProtoMessage() {}
 
 func (x *Procedure) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3194,7 +2815,7 @@ func (x *Procedure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Procedure.ProtoReflect.Descriptor instead.
 func (*Procedure) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{52}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Procedure) GetId() uint64 {
@@ -3216,7 +2837,7 @@ type GetProcedureResultResponse struct {
 
 func (x *GetProcedureResultResponse) Reset() {
 	*x = GetProcedureResultResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3228,7 +2849,7 @@ func (x *GetProcedureResultResponse) String() string {
 func (*GetProcedureResultResponse) ProtoMessage() {}
 
 func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3241,7 +2862,7 @@ func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProcedureResultResponse.ProtoReflect.Descriptor instead.
 func (*GetProcedureResultResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{53}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *GetProcedureResultResponse) GetState() uint32 {
@@ -3269,7 +2890,7 @@ type ForeignException struct {
 
 func (x *ForeignException) Reset() {
 	*x = ForeignException{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3281,7 +2902,7 @@ func (x *ForeignException) String() string {
 func (*ForeignException) ProtoMessage() {}
 
 func (x *ForeignException) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3294,7 +2915,7 @@ func (x *ForeignException) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignException.ProtoReflect.Descriptor instead.
 func (*ForeignException) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{54}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ForeignException) GetSource() string {
@@ -3322,7 +2943,7 @@ type GetClusterStatusRequest struct {
 
 func (x *GetClusterStatusRequest) Reset() {
 	*x = GetClusterStatusRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3334,7 +2955,7 @@ func (x *GetClusterStatusRequest) String() string {
 func (*GetClusterStatusRequest) ProtoMessage() {}
 
 func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3347,7 +2968,7 @@ func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{55}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *GetClusterStatusRequest) GetOption() []uint32 {
@@ -3367,7 +2988,7 @@ type GetClusterStatusResponse struct {
 
 func (x *GetClusterStatusResponse) Reset() {
 	*x = GetClusterStatusResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[56]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3379,7 +3000,7 @@ func (x *GetClusterStatusResponse) String() string {
 func (*GetClusterStatusResponse) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[56]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3392,7 +3013,7 @@ func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GetClusterStatusResponse) GetStatus() *GetClusterStatusResponse_Status {
@@ -3413,7 +3034,7 @@ type MoveRegionRequest struct {
 
 func (x *MoveRegionRequest) Reset() {
 	*x = MoveRegionRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[57]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3425,7 +3046,7 @@ func (x *MoveRegionRequest) String() string {
 func (*MoveRegionRequest) ProtoMessage() {}
 
 func (x *MoveRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[57]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3438,7 +3059,7 @@ func (x *MoveRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveRegionRequest.ProtoReflect.Descriptor instead.
 func (*MoveRegionRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{57}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MoveRegionRequest) GetRegion() *RegionName {
@@ -3466,7 +3087,7 @@ type SplitRegionRequest struct {
 
 func (x *SplitRegionRequest) Reset() {
 	*x = SplitRegionRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[58]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3478,7 +3099,7 @@ func (x *SplitRegionRequest) String() string {
 func (*SplitRegionRequest) ProtoMessage() {}
 
 func (x *SplitRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[58]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3491,7 +3112,7 @@ func (x *SplitRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SplitRegionRequest.ProtoReflect.Descriptor instead.
 func (*SplitRegionRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{58}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SplitRegionRequest) GetRegion() *Region {
@@ -3518,7 +3139,7 @@ type GetTableStateResponse_State struct {
 
 func (x *GetTableStateResponse_State) Reset() {
 	*x = GetTableStateResponse_State{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[59]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3530,7 +3151,7 @@ func (x *GetTableStateResponse_State) String() string {
 func (*GetTableStateResponse_State) ProtoMessage() {}
 
 func (x *GetTableStateResponse_State) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[59]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3543,7 +3164,7 @@ func (x *GetTableStateResponse_State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableStateResponse_State.ProtoReflect.Descriptor instead.
 func (*GetTableStateResponse_State) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49, 0}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{42, 0}
 }
 
 func (x *GetTableStateResponse_State) GetState() uint32 {
@@ -3563,7 +3184,7 @@ type ForeignException_Generic struct {
 
 func (x *ForeignException_Generic) Reset() {
 	*x = ForeignException_Generic{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[60]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3575,7 +3196,7 @@ func (x *ForeignException_Generic) String() string {
 func (*ForeignException_Generic) ProtoMessage() {}
 
 func (x *ForeignException_Generic) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[60]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3588,7 +3209,7 @@ func (x *ForeignException_Generic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignException_Generic.ProtoReflect.Descriptor instead.
 func (*ForeignException_Generic) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{54, 0}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{47, 0}
 }
 
 func (x *ForeignException_Generic) GetClassName() string {
@@ -3615,7 +3236,7 @@ type GetClusterStatusResponse_Status struct {
 
 func (x *GetClusterStatusResponse_Status) Reset() {
 	*x = GetClusterStatusResponse_Status{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[61]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3627,7 +3248,7 @@ func (x *GetClusterStatusResponse_Status) String() string {
 func (*GetClusterStatusResponse_Status) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse_Status) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[61]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3640,7 +3261,7 @@ func (x *GetClusterStatusResponse_Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusResponse_Status.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse_Status) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56, 0}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49, 0}
 }
 
 func (x *GetClusterStatusResponse_Status) GetSoftware() *GetClusterStatusResponse_Software {
@@ -3666,7 +3287,7 @@ type GetClusterStatusResponse_Software struct {
 
 func (x *GetClusterStatusResponse_Software) Reset() {
 	*x = GetClusterStatusResponse_Software{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[62]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3678,7 +3299,7 @@ func (x *GetClusterStatusResponse_Software) String() string {
 func (*GetClusterStatusResponse_Software) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse_Software) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[62]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3691,7 +3312,7 @@ func (x *GetClusterStatusResponse_Software) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use GetClusterStatusResponse_Software.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse_Software) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56, 1}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49, 1}
 }
 
 func (x *GetClusterStatusResponse_Software) GetVersion() string {
@@ -3771,11 +3392,7 @@ const file_hbase_v1_hbase_proto_rawDesc = "" +
 	"\bLocation\x12(\n" +
 	"\x06region\x18\x01 \x01(\v2\x10.hbase.v1.RegionR\x06region\x12(\n" +
 	"\x06server\x18\x02 \x01(\v2\x10.hbase.v1.ServerR\x06server\x12\x1a\n" +
-	"\bsequence\x18\x03 \x01(\x03R\bsequence\"6\n" +
-	"\n" +
-	"NamedBytes\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value\"5\n" +
+	"\bsequence\x18\x03 \x01(\x03R\bsequence\"5\n" +
 	"\tAttribute\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\fR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value\"C\n" +
@@ -3896,26 +3513,7 @@ const file_hbase_v1_hbase_proto_rawDesc = "" +
 	"\x06result\x18\x05 \x03(\v2\x10.hbase.v1.ResultR\x06result\x12,\n" +
 	"\x12partial_per_result\x18\a \x03(\bR\x10partialPerResult\x12$\n" +
 	"\x0emore_in_region\x18\b \x01(\bR\fmoreInRegion\x12\x1c\n" +
-	"\theartbeat\x18\t \x01(\bR\theartbeat\"o\n" +
-	"\x06Action\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\rR\x05index\x12.\n" +
-	"\bmutation\x18\x02 \x01(\v2\x12.hbase.v1.MutationR\bmutation\x12\x1f\n" +
-	"\x03get\x18\x03 \x01(\v2\r.hbase.v1.GetR\x03get\"\x7f\n" +
-	"\rRegionActions\x12,\n" +
-	"\x06region\x18\x01 \x01(\v2\x14.hbase.v1.RegionNameR\x06region\x12\x16\n" +
-	"\x06atomic\x18\x02 \x01(\bR\x06atomic\x12(\n" +
-	"\x06action\x18\x03 \x03(\v2\x10.hbase.v1.ActionR\x06action\"?\n" +
-	"\fMultiRequest\x12/\n" +
-	"\x06region\x18\x01 \x03(\v2\x17.hbase.v1.RegionActionsR\x06region\"\x82\x01\n" +
-	"\fActionResult\x12\x14\n" +
-	"\x05index\x18\x01 \x01(\rR\x05index\x12(\n" +
-	"\x06result\x18\x02 \x01(\v2\x10.hbase.v1.ResultR\x06result\x122\n" +
-	"\texception\x18\x03 \x01(\v2\x14.hbase.v1.NamedBytesR\texception\"s\n" +
-	"\rRegionResults\x12.\n" +
-	"\x06action\x18\x01 \x03(\v2\x16.hbase.v1.ActionResultR\x06action\x122\n" +
-	"\texception\x18\x02 \x01(\v2\x14.hbase.v1.NamedBytesR\texception\"@\n" +
-	"\rMultiResponse\x12/\n" +
-	"\x06region\x18\x01 \x03(\v2\x17.hbase.v1.RegionResultsR\x06region\"O\n" +
+	"\theartbeat\x18\t \x01(\bR\theartbeat\"O\n" +
 	"\x06Family\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\fR\x04name\x121\n" +
 	"\tattribute\x18\x02 \x03(\v2\x13.hbase.v1.AttributeR\tattribute\"\x8c\x01\n" +
@@ -3976,7 +3574,7 @@ func file_hbase_v1_hbase_proto_rawDescGZIP() []byte {
 	return file_hbase_v1_hbase_proto_rawDescData
 }
 
-var file_hbase_v1_hbase_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
+var file_hbase_v1_hbase_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_hbase_v1_hbase_proto_goTypes = []any{
 	(*User)(nil),                              // 0: hbase.v1.User
 	(*Version)(nil),                           // 1: hbase.v1.Version
@@ -3990,57 +3588,50 @@ var file_hbase_v1_hbase_proto_goTypes = []any{
 	(*Region)(nil),                            // 9: hbase.v1.Region
 	(*RegionName)(nil),                        // 10: hbase.v1.RegionName
 	(*Location)(nil),                          // 11: hbase.v1.Location
-	(*NamedBytes)(nil),                        // 12: hbase.v1.NamedBytes
-	(*Attribute)(nil),                         // 13: hbase.v1.Attribute
-	(*GetActiveMasterResponse)(nil),           // 14: hbase.v1.GetActiveMasterResponse
-	(*GetMetaRegionLocationsResponse)(nil),    // 15: hbase.v1.GetMetaRegionLocationsResponse
-	(*MasterNode)(nil),                        // 16: hbase.v1.MasterNode
-	(*MetaRegionNode)(nil),                    // 17: hbase.v1.MetaRegionNode
-	(*Cell)(nil),                              // 18: hbase.v1.Cell
-	(*Columns)(nil),                           // 19: hbase.v1.Columns
-	(*Get)(nil),                               // 20: hbase.v1.Get
-	(*GetRequest)(nil),                        // 21: hbase.v1.GetRequest
-	(*Result)(nil),                            // 22: hbase.v1.Result
-	(*GetResponse)(nil),                       // 23: hbase.v1.GetResponse
-	(*ColumnValue)(nil),                       // 24: hbase.v1.ColumnValue
-	(*FamilyValues)(nil),                      // 25: hbase.v1.FamilyValues
-	(*Mutation)(nil),                          // 26: hbase.v1.Mutation
-	(*Comparator)(nil),                        // 27: hbase.v1.Comparator
-	(*ByteArray)(nil),                         // 28: hbase.v1.ByteArray
-	(*BinaryComparator)(nil),                  // 29: hbase.v1.BinaryComparator
-	(*Condition)(nil),                         // 30: hbase.v1.Condition
-	(*MutateRequest)(nil),                     // 31: hbase.v1.MutateRequest
-	(*MutateResponse)(nil),                    // 32: hbase.v1.MutateResponse
-	(*Filter)(nil),                            // 33: hbase.v1.Filter
-	(*KeyOnlyFilter)(nil),                     // 34: hbase.v1.KeyOnlyFilter
-	(*FilterList)(nil),                        // 35: hbase.v1.FilterList
-	(*Scan)(nil),                              // 36: hbase.v1.Scan
-	(*ScanRequest)(nil),                       // 37: hbase.v1.ScanRequest
-	(*ScanResponse)(nil),                      // 38: hbase.v1.ScanResponse
-	(*Action)(nil),                            // 39: hbase.v1.Action
-	(*RegionActions)(nil),                     // 40: hbase.v1.RegionActions
-	(*MultiRequest)(nil),                      // 41: hbase.v1.MultiRequest
-	(*ActionResult)(nil),                      // 42: hbase.v1.ActionResult
-	(*RegionResults)(nil),                     // 43: hbase.v1.RegionResults
-	(*MultiResponse)(nil),                     // 44: hbase.v1.MultiResponse
-	(*Family)(nil),                            // 45: hbase.v1.Family
-	(*Schema)(nil),                            // 46: hbase.v1.Schema
-	(*CreateTableRequest)(nil),                // 47: hbase.v1.CreateTableRequest
-	(*TableRequest)(nil),                      // 48: hbase.v1.TableRequest
-	(*GetTableStateResponse)(nil),             // 49: hbase.v1.GetTableStateResponse
-	(*GetTableDescriptorsRequest)(nil),        // 50: hbase.v1.GetTableDescriptorsRequest
-	(*GetTableDescriptorsResponse)(nil),       // 51: hbase.v1.GetTableDescriptorsResponse
-	(*Procedure)(nil),                         // 52: hbase.v1.Procedure
-	(*GetProcedureResultResponse)(nil),        // 53: hbase.v1.GetProcedureResultResponse
-	(*ForeignException)(nil),                  // 54: hbase.v1.ForeignException
-	(*GetClusterStatusRequest)(nil),           // 55: hbase.v1.GetClusterStatusRequest
-	(*GetClusterStatusResponse)(nil),          // 56: hbase.v1.GetClusterStatusResponse
-	(*MoveRegionRequest)(nil),                 // 57: hbase.v1.MoveRegionRequest
-	(*SplitRegionRequest)(nil),                // 58: hbase.v1.SplitRegionRequest
-	(*GetTableStateResponse_State)(nil),       // 59: hbase.v1.GetTableStateResponse.State
-	(*ForeignException_Generic)(nil),          // 60: hbase.v1.ForeignException.Generic
-	(*GetClusterStatusResponse_Status)(nil),   // 61: hbase.v1.GetClusterStatusResponse.Status
-	(*GetClusterStatusResponse_Software)(nil), // 62: hbase.v1.GetClusterStatusResponse.Software
+	(*Attribute)(nil),                         // 12: hbase.v1.Attribute
+	(*GetActiveMasterResponse)(nil),           // 13: hbase.v1.GetActiveMasterResponse
+	(*GetMetaRegionLocationsResponse)(nil),    // 14: hbase.v1.GetMetaRegionLocationsResponse
+	(*MasterNode)(nil),                        // 15: hbase.v1.MasterNode
+	(*MetaRegionNode)(nil),                    // 16: hbase.v1.MetaRegionNode
+	(*Cell)(nil),                              // 17: hbase.v1.Cell
+	(*Columns)(nil),                           // 18: hbase.v1.Columns
+	(*Get)(nil),                               // 19: hbase.v1.Get
+	(*GetRequest)(nil),                        // 20: hbase.v1.GetRequest
+	(*Result)(nil),                            // 21: hbase.v1.Result
+	(*GetResponse)(nil),                       // 22: hbase.v1.GetResponse
+	(*ColumnValue)(nil),                       // 23: hbase.v1.ColumnValue
+	(*FamilyValues)(nil),                      // 24: hbase.v1.FamilyValues
+	(*Mutation)(nil),                          // 25: hbase.v1.Mutation
+	(*Comparator)(nil),                        // 26: hbase.v1.Comparator
+	(*ByteArray)(nil),                         // 27: hbase.v1.ByteArray
+	(*BinaryComparator)(nil),                  // 28: hbase.v1.BinaryComparator
+	(*Condition)(nil),                         // 29: hbase.v1.Condition
+	(*MutateRequest)(nil),                     // 30: hbase.v1.MutateRequest
+	(*MutateResponse)(nil),                    // 31: hbase.v1.MutateResponse
+	(*Filter)(nil),                            // 32: hbase.v1.Filter
+	(*KeyOnlyFilter)(nil),                     // 33: hbase.v1.KeyOnlyFilter
+	(*FilterList)(nil),                        // 34: hbase.v1.FilterList
+	(*Scan)(nil),                              // 35: hbase.v1.Scan
+	(*ScanRequest)(nil),                       // 36: hbase.v1.ScanRequest
+	(*ScanResponse)(nil),                      // 37: hbase.v1.ScanResponse
+	(*Family)(nil),                            // 38: hbase.v1.Family
+	(*Schema)(nil),                            // 39: hbase.v1.Schema
+	(*CreateTableRequest)(nil),                // 40: hbase.v1.CreateTableRequest
+	(*TableRequest)(nil),                      // 41: hbase.v1.TableRequest
+	(*GetTableStateResponse)(nil),             // 42: hbase.v1.GetTableStateResponse
+	(*GetTableDescriptorsRequest)(nil),        // 43: hbase.v1.GetTableDescriptorsRequest
+	(*GetTableDescriptorsResponse)(nil),       // 44: hbase.v1.GetTableDescriptorsResponse
+	(*Procedure)(nil),                         // 45: hbase.v1.Procedure
+	(*GetProcedureResultResponse)(nil),        // 46: hbase.v1.GetProcedureResultResponse
+	(*ForeignException)(nil),                  // 47: hbase.v1.ForeignException
+	(*GetClusterStatusRequest)(nil),           // 48: hbase.v1.GetClusterStatusRequest
+	(*GetClusterStatusResponse)(nil),          // 49: hbase.v1.GetClusterStatusResponse
+	(*MoveRegionRequest)(nil),                 // 50: hbase.v1.MoveRegionRequest
+	(*SplitRegionRequest)(nil),                // 51: hbase.v1.SplitRegionRequest
+	(*GetTableStateResponse_State)(nil),       // 52: hbase.v1.GetTableStateResponse.State
+	(*ForeignException_Generic)(nil),          // 53: hbase.v1.ForeignException.Generic
+	(*GetClusterStatusResponse_Status)(nil),   // 54: hbase.v1.GetClusterStatusResponse.Status
+	(*GetClusterStatusResponse_Software)(nil), // 55: hbase.v1.GetClusterStatusResponse.Software
 }
 var file_hbase_v1_hbase_proto_depIdxs = []int32{
 	0,  // 0: hbase.v1.ConnectionHeader.user:type_name -> hbase.v1.User
@@ -4055,57 +3646,47 @@ var file_hbase_v1_hbase_proto_depIdxs = []int32{
 	11, // 9: hbase.v1.GetMetaRegionLocationsResponse.location:type_name -> hbase.v1.Location
 	8,  // 10: hbase.v1.MasterNode.server:type_name -> hbase.v1.Server
 	8,  // 11: hbase.v1.MetaRegionNode.server:type_name -> hbase.v1.Server
-	19, // 12: hbase.v1.Get.columns:type_name -> hbase.v1.Columns
+	18, // 12: hbase.v1.Get.columns:type_name -> hbase.v1.Columns
 	10, // 13: hbase.v1.GetRequest.region:type_name -> hbase.v1.RegionName
-	20, // 14: hbase.v1.GetRequest.get:type_name -> hbase.v1.Get
-	18, // 15: hbase.v1.Result.cell:type_name -> hbase.v1.Cell
-	22, // 16: hbase.v1.GetResponse.result:type_name -> hbase.v1.Result
-	24, // 17: hbase.v1.FamilyValues.value:type_name -> hbase.v1.ColumnValue
-	25, // 18: hbase.v1.Mutation.values:type_name -> hbase.v1.FamilyValues
-	28, // 19: hbase.v1.BinaryComparator.comparable:type_name -> hbase.v1.ByteArray
-	27, // 20: hbase.v1.Condition.comparator:type_name -> hbase.v1.Comparator
+	19, // 14: hbase.v1.GetRequest.get:type_name -> hbase.v1.Get
+	17, // 15: hbase.v1.Result.cell:type_name -> hbase.v1.Cell
+	21, // 16: hbase.v1.GetResponse.result:type_name -> hbase.v1.Result
+	23, // 17: hbase.v1.FamilyValues.value:type_name -> hbase.v1.ColumnValue
+	24, // 18: hbase.v1.Mutation.values:type_name -> hbase.v1.FamilyValues
+	27, // 19: hbase.v1.BinaryComparator.comparable:type_name -> hbase.v1.ByteArray
+	26, // 20: hbase.v1.Condition.comparator:type_name -> hbase.v1.Comparator
 	10, // 21: hbase.v1.MutateRequest.region:type_name -> hbase.v1.RegionName
-	26, // 22: hbase.v1.MutateRequest.mutation:type_name -> hbase.v1.Mutation
-	30, // 23: hbase.v1.MutateRequest.condition:type_name -> hbase.v1.Condition
-	22, // 24: hbase.v1.MutateResponse.result:type_name -> hbase.v1.Result
-	33, // 25: hbase.v1.FilterList.filter:type_name -> hbase.v1.Filter
-	19, // 26: hbase.v1.Scan.columns:type_name -> hbase.v1.Columns
-	33, // 27: hbase.v1.Scan.filter:type_name -> hbase.v1.Filter
+	25, // 22: hbase.v1.MutateRequest.mutation:type_name -> hbase.v1.Mutation
+	29, // 23: hbase.v1.MutateRequest.condition:type_name -> hbase.v1.Condition
+	21, // 24: hbase.v1.MutateResponse.result:type_name -> hbase.v1.Result
+	32, // 25: hbase.v1.FilterList.filter:type_name -> hbase.v1.Filter
+	18, // 26: hbase.v1.Scan.columns:type_name -> hbase.v1.Columns
+	32, // 27: hbase.v1.Scan.filter:type_name -> hbase.v1.Filter
 	10, // 28: hbase.v1.ScanRequest.region:type_name -> hbase.v1.RegionName
-	36, // 29: hbase.v1.ScanRequest.scan:type_name -> hbase.v1.Scan
-	22, // 30: hbase.v1.ScanResponse.result:type_name -> hbase.v1.Result
-	26, // 31: hbase.v1.Action.mutation:type_name -> hbase.v1.Mutation
-	20, // 32: hbase.v1.Action.get:type_name -> hbase.v1.Get
-	10, // 33: hbase.v1.RegionActions.region:type_name -> hbase.v1.RegionName
-	39, // 34: hbase.v1.RegionActions.action:type_name -> hbase.v1.Action
-	40, // 35: hbase.v1.MultiRequest.region:type_name -> hbase.v1.RegionActions
-	22, // 36: hbase.v1.ActionResult.result:type_name -> hbase.v1.Result
-	12, // 37: hbase.v1.ActionResult.exception:type_name -> hbase.v1.NamedBytes
-	42, // 38: hbase.v1.RegionResults.action:type_name -> hbase.v1.ActionResult
-	12, // 39: hbase.v1.RegionResults.exception:type_name -> hbase.v1.NamedBytes
-	43, // 40: hbase.v1.MultiResponse.region:type_name -> hbase.v1.RegionResults
-	13, // 41: hbase.v1.Family.attribute:type_name -> hbase.v1.Attribute
-	7,  // 42: hbase.v1.Schema.table:type_name -> hbase.v1.Table
-	13, // 43: hbase.v1.Schema.attribute:type_name -> hbase.v1.Attribute
-	45, // 44: hbase.v1.Schema.family:type_name -> hbase.v1.Family
-	46, // 45: hbase.v1.CreateTableRequest.schema:type_name -> hbase.v1.Schema
-	7,  // 46: hbase.v1.TableRequest.table:type_name -> hbase.v1.Table
-	59, // 47: hbase.v1.GetTableStateResponse.state:type_name -> hbase.v1.GetTableStateResponse.State
-	7,  // 48: hbase.v1.GetTableDescriptorsRequest.table:type_name -> hbase.v1.Table
-	46, // 49: hbase.v1.GetTableDescriptorsResponse.schema:type_name -> hbase.v1.Schema
-	54, // 50: hbase.v1.GetProcedureResultResponse.exception:type_name -> hbase.v1.ForeignException
-	60, // 51: hbase.v1.ForeignException.generic:type_name -> hbase.v1.ForeignException.Generic
-	61, // 52: hbase.v1.GetClusterStatusResponse.status:type_name -> hbase.v1.GetClusterStatusResponse.Status
-	10, // 53: hbase.v1.MoveRegionRequest.region:type_name -> hbase.v1.RegionName
-	8,  // 54: hbase.v1.MoveRegionRequest.to:type_name -> hbase.v1.Server
-	9,  // 55: hbase.v1.SplitRegionRequest.region:type_name -> hbase.v1.Region
-	62, // 56: hbase.v1.GetClusterStatusResponse.Status.software:type_name -> hbase.v1.GetClusterStatusResponse.Software
-	8,  // 57: hbase.v1.GetClusterStatusResponse.Status.server:type_name -> hbase.v1.Server
-	58, // [58:58] is the sub-list for method output_type
-	58, // [58:58] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	35, // 29: hbase.v1.ScanRequest.scan:type_name -> hbase.v1.Scan
+	21, // 30: hbase.v1.ScanResponse.result:type_name -> hbase.v1.Result
+	12, // 31: hbase.v1.Family.attribute:type_name -> hbase.v1.Attribute
+	7,  // 32: hbase.v1.Schema.table:type_name -> hbase.v1.Table
+	12, // 33: hbase.v1.Schema.attribute:type_name -> hbase.v1.Attribute
+	38, // 34: hbase.v1.Schema.family:type_name -> hbase.v1.Family
+	39, // 35: hbase.v1.CreateTableRequest.schema:type_name -> hbase.v1.Schema
+	7,  // 36: hbase.v1.TableRequest.table:type_name -> hbase.v1.Table
+	52, // 37: hbase.v1.GetTableStateResponse.state:type_name -> hbase.v1.GetTableStateResponse.State
+	7,  // 38: hbase.v1.GetTableDescriptorsRequest.table:type_name -> hbase.v1.Table
+	39, // 39: hbase.v1.GetTableDescriptorsResponse.schema:type_name -> hbase.v1.Schema
+	47, // 40: hbase.v1.GetProcedureResultResponse.exception:type_name -> hbase.v1.ForeignException
+	53, // 41: hbase.v1.ForeignException.generic:type_name -> hbase.v1.ForeignException.Generic
+	54, // 42: hbase.v1.GetClusterStatusResponse.status:type_name -> hbase.v1.GetClusterStatusResponse.Status
+	10, // 43: hbase.v1.MoveRegionRequest.region:type_name -> hbase.v1.RegionName
+	8,  // 44: hbase.v1.MoveRegionRequest.to:type_name -> hbase.v1.Server
+	9,  // 45: hbase.v1.SplitRegionRequest.region:type_name -> hbase.v1.Region
+	55, // 46: hbase.v1.GetClusterStatusResponse.Status.software:type_name -> hbase.v1.GetClusterStatusResponse.Software
+	8,  // 47: hbase.v1.GetClusterStatusResponse.Status.server:type_name -> hbase.v1.Server
+	48, // [48:48] is the sub-list for method output_type
+	48, // [48:48] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_hbase_v1_hbase_proto_init() }
@@ -4119,7 +3700,7 @@ func file_hbase_v1_hbase_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hbase_v1_hbase_proto_rawDesc), len(file_hbase_v1_hbase_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   63,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
