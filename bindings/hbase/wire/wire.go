@@ -82,10 +82,10 @@ func (m *Message) AppendTo(b []byte) []byte {
 
 // Fields of a RequestHeader.
 const (
-	tagCallID     = 1<<3 | 0
+	tagCallID     = 1 << 3
 	tagMethod     = 3<<3 | 2
-	tagHasMessage = 4<<3 | 0
-	tagTimeout    = 7<<3 | 0
+	tagHasMessage = 4 << 3
+	tagTimeout    = 7 << 3
 )
 
 // AppendCall appends the frame of a call. The server drops it, unanswered, if
