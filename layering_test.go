@@ -52,6 +52,9 @@ var rooms = []room{
 	// Outages are seen in runs.
 	// Servers for tests know nothing of what is tested.
 	{packages: "bindings/servers/...", ours: []string{"bindings/servers"}},
+	// A client of our own has rooms of its own, and its schema.
+	{packages: "bindings/hbase/...", ours: []string{"bindings", "bindings/hbase/...", "proto/hbase/...", "traces", "traces/payload"},
+		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}, outside: []string{protobuf}},
 	{packages: "bindings/...", ours: []string{"bindings", "traces", "traces/payload"},
 		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}, anyOutside: true},
 
@@ -214,6 +217,9 @@ func TestLayeringCatches(t *testing.T) {
 		{"and starts none itself", ours("bindings/redis", "bindings/servers"), false},
 		{"servers know no binding", ours("bindings/servers", "bindings/redis"), false},
 		{"a binding is tested in a run", testOf(ours("bindings/redis", "replay")), true},
+		{"a client of our own stays with its binding", ours("bindings/redis", "bindings/hbase/rpc"), false},
+		{"it has a schema", ours("bindings/hbase/rpc", "proto/hbase/v1"), true},
+		{"which is not that of traces", ours("bindings/hbase/rpc", "proto/trace/v1"), false},
 		{"the suite has an oracle", ours("bindings/bindingtest", "bindings/memory"), true},
 		{"the suite knows no other binding", ours("bindings/bindingtest", "bindings/pebble"), false},
 		{"the list names bindings", ours("bindings/all", "bindings/pebble"), true},

@@ -110,6 +110,15 @@ type Pipeline interface {
 	Close() error
 }
 
+// Flusher is a Pipeline that may keep what Issue has to send until Flush. The
+// runner calls Flush before it waits for anything, so that what is due already
+// goes out together and nothing waits for what is not.
+type Flusher interface {
+	Pipeline
+	// Flush sends what is kept; it is called by the goroutine that calls Issue.
+	Flush()
+}
+
 // Sink takes the answers of a Pipeline. Done is safe for concurrent use; when
 // it returns, op belongs to the runner again.
 type Sink interface {

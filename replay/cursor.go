@@ -25,9 +25,11 @@ type cursor struct {
 	nextInsert uint64
 	claimed    uint64
 	starved    time.Duration
-	left       chan *traces.Block
-	digest     *traces.PhaseDigest
-	hashed     chan struct{}
+	// waits, if it is not nil, is called before a wait for the decoder.
+	waits  func()
+	left   chan *traces.Block
+	digest *traces.PhaseDigest
+	hashed chan struct{}
 }
 
 // decoder reads the blocks of a trace ahead of their use.
@@ -135,6 +137,9 @@ func (c *cursor) hash() {
 func (c *cursor) fetch(phase int) {
 	if c.block != nil {
 		c.left <- c.block
+	}
+	if c.waits != nil {
+		c.waits()
 	}
 	begin := c.clock.Now()
 	c.at = 0

@@ -42,4 +42,8 @@
 // always the same one, and it issues every op; with a blocking binding the
 // goroutine that waits passes the lead on to the one whose slot is free longest
 // and runs the op itself. No op is handed over between goroutines.
+//
+// A pipelined binding may keep ops to send them together, up to 32 and never
+// while the issuing thread waits for anything: only ops that are due already.
+// That delay is in their service.
 package replay

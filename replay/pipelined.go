@@ -12,6 +12,10 @@ type pipelined struct {
 	slots    []*slot
 	free     *slotQueue
 	pipeline bindings.Pipeline
+	// flusher is the pipeline if it keeps what it has to send, else nil; kept
+	// counts the ops it was given since it was flushed.
+	flusher bindings.Flusher
+	kept    int
 	// phase is that of the ops in flight; there are none between phases.
 	phase *phaseRun
 }
@@ -45,9 +49,36 @@ func (e *pipelined) run(p *phaseRun) (hung int) {
 	return hung
 }
 
+// keptMax bounds the ops that a pipeline keeps: the first waits while the
+// others are built.
+const keptMax = 32
+
+// flush has the pipeline send what it keeps. It is called before every wait.
+func (e *pipelined) flush() {
+	if e.kept > 0 {
+		e.kept = 0
+		e.flusher.Flush()
+	}
+}
+
+// issue sends an op. Under --order key others may wait for its answer.
+func (e *pipelined) issue(p *phaseRun, s *slot) {
+	e.pipeline.Issue(&s.op)
+	if e.flusher == nil {
+		return
+	}
+	if e.kept++; e.kept == keptMax || p.order != nil {
+		e.flush()
+	}
+}
+
 func (e *pipelined) dispatch(p *phaseRun, timer *time.Timer) {
 	var s *slot
 	var c claimed
+	if e.flusher != nil {
+		p.cursor.waits = e.flush
+		defer e.flush()
+	}
 	for p.claim(&c) {
 		limit := p.patience(&c)
 		if s == nil {
@@ -61,10 +92,13 @@ func (e *pipelined) dispatch(p *phaseRun, timer *time.Timer) {
 			p.putBack(&c) // stopped
 			break
 		}
+		if e.kept > 0 && p.paced && p.now() < c.due {
+			e.flush()
+		}
 		if p.launch(s, &c) {
 			p.sent(s)
 			p.reached = s.start
-			e.pipeline.Issue(&s.op)
+			e.issue(p, s)
 			s = nil
 		}
 	}
@@ -85,6 +119,7 @@ func (e *pipelined) take(p *phaseRun, limit time.Duration, timer *time.Timer, st
 			e.free.giveUp()
 			return nil
 		}
+		e.flush()
 		timer.Reset(left)
 		select {
 		case <-e.free.wake:

@@ -390,6 +390,7 @@ func (r *run) openSessions(ctx context.Context) error {
 		if exec.pipeline, err = p.Pipeline(ctx, exec); err != nil {
 			return fmt.Errorf("open session: %w", err)
 		}
+		exec.flusher, _ = exec.pipeline.(bindings.Flusher)
 		r.exec, r.result.Settings.Executor = exec, executorPipelined
 		return nil
 	}

@@ -49,6 +49,9 @@ func (c *client) run(kind traces.Kind, key string, op bindings.Op) (*rows, error
 	op.Deadline = c.started + bindings.DefaultDeadline
 	err := c.do(context.Background(), &op)
 	c.readEnded = op.ReadEnded
+	if kind == traces.Delete {
+		time.Sleep(c.db.suite.limits.DeleteLingers)
+	}
 	return got, errors.Join(err, got.fault)
 }
 
@@ -189,9 +192,13 @@ func newPipelineClient(t *testing.T, b bindings.Pipeliner) *pipelineClient {
 		t.Fatalf("pipeline: %v", err)
 	}
 	var issuer sync.WaitGroup
+	flusher, _ := pipeline.(bindings.Flusher)
 	issuer.Go(func() {
 		for op := range p.issues {
 			pipeline.Issue(op)
+			if flusher != nil {
+				flusher.Flush()
+			}
 		}
 	})
 	t.Cleanup(func() {

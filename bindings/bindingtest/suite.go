@@ -9,6 +9,7 @@ package bindingtest
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"pianola/bindings"
 	"pianola/traces"
@@ -32,6 +33,12 @@ type Limits struct {
 	BlindUpdate bool
 	// BlindDelete: a DELETE of a record that doesn't exist succeeds.
 	BlindDelete bool
+	// SparseScans: a SCAN of named fields passes by records that have none of
+	// them.
+	SparseScans bool
+	// DeleteLingers is for how long a DELETE takes with it what is written to its
+	// key afterwards.
+	DeleteLingers time.Duration
 	// Conflicts: operations on one key at a time may be given up as a conflict,
 	// class other; none is carried out by half.
 	Conflicts bool

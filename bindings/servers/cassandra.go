@@ -64,29 +64,8 @@ func cassandraJars(cache string) string {
 	return filepath.Join(cache, "cassandra-"+cassandraVersion)
 }
 
-// prepareCassandra fetches the jars with Maven.
 func prepareCassandra(cache string) error {
-	jars := cassandraJars(cache)
-	if _, err := os.Stat(jars); err == nil {
-		return nil
-	}
-	fmt.Fprintf(os.Stderr, "fetching for the server cassandra: 100 jars of version %s, by Maven\n", cassandraVersion)
-	work, err := os.MkdirTemp(cache, "cassandra-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(work)
-	pom := filepath.Join(work, "pom.xml")
-	if err := os.WriteFile(pom, cassandraPOM, 0o644); err != nil {
-		return err
-	}
-	fetched := filepath.Join(work, "jars")
-	cmd := exec.Command("mvn", "-q", "-B", "-f", pom, "dependency:copy-dependencies",
-		"-DincludeScope=runtime", "-DoutputDirectory="+fetched)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("mvn: %w: %s", err, lastLine(out))
-	}
-	return os.Rename(fetched, jars)
+	return fetchJars(cache, "cassandra", cassandraJars(cache), cassandraPOM, fmt.Sprintf("100 jars of version %s", cassandraVersion))
 }
 
 // cassandraOptions are for a small node that starts fast. What they do was

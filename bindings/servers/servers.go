@@ -28,6 +28,7 @@ var recipes = []Recipe{
 	mariadb, mariadbTLS,
 	mongodb, mongodbAuth, mongodbTLS, mongodbJava,
 	cassandra, cassandraTLS,
+	hbase, hbaseTwo,
 }
 
 // Recipe says how one kind of server is installed and started.
