@@ -46,6 +46,7 @@ var (
 	_ bindings.Pipeliner     = (*binding)(nil)
 	_ bindings.SchemaCreator = (*binding)(nil)
 	_ bindings.Counter       = (*binding)(nil)
+	_ bindings.Dropper       = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Locator       = (*binding)(nil)
 	_ bindings.Flusher       = (*pipeline)(nil)
@@ -196,6 +197,9 @@ func (b *binding) CreateSchema(ctx context.Context) error {
 	}
 	return b.placed(b.cluster.Create(ctx, b.settings.family, splits(b.config.Header, regions), b.settings.autoSplit))
 }
+
+// Drop removes the table.
+func (b *binding) Drop(ctx context.Context) error { return b.placed(b.cluster.Drop(ctx)) }
 
 // Count counts the records: the rows with a field.
 func (b *binding) Count(ctx context.Context) (uint64, error) {

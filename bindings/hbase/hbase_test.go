@@ -139,6 +139,7 @@ func TestServer(t *testing.T) {
 		test func(*testing.T, *servers.Server)
 	}{
 		{"suite", testSuite},
+		{"contents", testContents},
 		{"zookeeper", testZooKeeper},
 		{"classes", testClasses},
 		{"duplicates", testDuplicates},

@@ -338,6 +338,7 @@ func (o *operation) readRow(r *wire.Response) {
 		}
 	}
 	if op.Kind == traces.ReadModifyWrite {
+		op.ReadEnded = o.binding.clock.Now()
 		o.change(nil)
 		return
 	}
