@@ -53,16 +53,55 @@ func Start(tb testing.TB, name string) *Server {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	s.stopWith(tb)
+	return s
+}
+
+// stopWith stops the server when the test ends.
+func (s *Server) stopWith(tb testing.TB) {
 	s.tb = tb
 	tb.Cleanup(func() {
 		if tb.Failed() {
-			tb.Logf("the end of the log of %s:\n%s", name, s.logTail())
+			tb.Logf("the end of the log of %s:\n%s", s.recipe.Name, s.logTail())
 		}
 		if err := s.Stop(); err != nil {
 			tb.Error(err)
 		}
 	})
-	return s
+}
+
+// StartCluster starts n fresh nodes of one cluster, waits until they have found
+// each other, and stops them when the test ends. Each is a server that can be
+// paused or killed alone.
+func StartCluster(tb testing.TB, name string, n int) []*Server {
+	tb.Helper()
+	r, err := find(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if r.Cluster == nil {
+		tb.Fatalf("%s has no recipe of a cluster", name)
+	}
+	if err := install(r); err != nil {
+		tb.Fatal(err)
+	}
+	nodes, err := r.Cluster(*r, n)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var cluster []*Server
+	for i := range nodes {
+		s, err := launch(context.Background(), &nodes[i], 0)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		s.stopWith(tb)
+		if !r.Joined(s.Log(), i+1) {
+			tb.Fatalf("node %d of %s has not found the others:\n%s", i+1, name, s.logTail())
+		}
+		cluster = append(cluster, s)
+	}
+	return cluster
 }
 
 // portAttempts is how often a free port is looked for: between the look and the
