@@ -51,6 +51,10 @@ var rooms = []room{
 	// Outages are seen in runs.
 	// Servers for tests know nothing of what is tested.
 	{packages: "bindings/servers/...", ours: []string{"bindings/servers"}},
+	// No module holds a client for Ignite; this one knows nothing of bindings.
+	{packages: "bindings/ignite/thin", tests: []string{"bindings/servers"}},
+	{packages: "bindings/ignite", ours: []string{"bindings", "bindings/ignite/thin", "traces", "traces/payload"},
+		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}},
 	{packages: "bindings/...", ours: []string{"bindings", "traces", "traces/payload"},
 		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}, anyOutside: true},
 
@@ -211,6 +215,9 @@ func TestLayeringCatches(t *testing.T) {
 		{"and starts none itself", ours("bindings/redis", "bindings/servers"), false},
 		{"servers know no binding", ours("bindings/servers", "bindings/redis"), false},
 		{"a binding is tested in a run", testOf(ours("bindings/redis", "replay")), true},
+		{"a client of ours", ours("bindings/ignite", "bindings/ignite/thin"), true},
+		{"knows no binding", ours("bindings/ignite/thin", "bindings"), false},
+		{"and stays inside its own", ours("bindings/redis", "bindings/ignite/thin"), false},
 		{"the suite has an oracle", ours("bindings/bindingtest", "bindings/memory"), true},
 		{"the suite knows no other binding", ours("bindings/bindingtest", "bindings/pebble"), false},
 		{"the list names bindings", ours("bindings/all", "bindings/pebble"), true},
