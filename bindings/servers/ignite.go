@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"embed"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -39,6 +40,7 @@ var (
 			return igniteCommand(dir, port, discovery)
 		},
 		Ready:   igniteReady,
+		Started: igniteStarted,
 		Cluster: igniteCluster,
 		Joined: func(log string, n int) bool {
 			return strings.Contains(log, fmt.Sprintf("READY servers=%d\n", n))
@@ -57,7 +59,8 @@ var (
 			}
 			return igniteAnswers(ctx, conn)
 		},
-		Hint: trust,
+		Started: igniteStarted,
+		Hint:    trust,
 	}
 	igniteAuth = Recipe{
 		Name: "ignite-auth", Packages: ignite.Packages, Port: 10802, Prepare: buildIgnite,
@@ -68,8 +71,9 @@ var (
 			}
 			return igniteCommand(dir, port, discovery, "persist=true", "auth=true")
 		},
-		Ready: igniteReady,
-		Hint:  func(string) string { return "its user and password are ignite; it keeps its data on disk" },
+		Ready:   igniteReady,
+		Started: igniteStarted,
+		Hint:    func(string) string { return "its user and password are ignite; it keeps its data on disk" },
 	}
 )
 
@@ -167,6 +171,10 @@ func igniteTLSCommand(dir string, port int) (*exec.Cmd, error) {
 	return igniteCommand(dir, port, discovery, "keystore="+store, "storepass="+password)
 }
 
+// igniteStarted looks for the last line of a start. A node answers some 100 ms
+// before that, and dies of a cache that is created then.
+func igniteStarted(log string) bool { return strings.Contains(log, "READY servers=") }
+
 func igniteReady(ctx context.Context, address string) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -175,8 +183,9 @@ func igniteReady(ctx context.Context, address string) error {
 	return igniteAnswers(ctx, conn)
 }
 
-// igniteAnswers shakes hands as the user ignite, and closes the connection. A
-// port is open long before anything is answered on it.
+// igniteAnswers shakes hands as the user ignite, asks whether the cluster is
+// active, and closes the connection. A port is open long before anything is
+// answered on it, and a node that keeps its data on disk is not active at first.
 func igniteAnswers(ctx context.Context, conn net.Conn) error {
 	defer conn.Close()
 	deadline, ok := ctx.Deadline()
@@ -186,18 +195,40 @@ func igniteAnswers(ctx context.Context, conn net.Conn) error {
 	if err := conn.SetDeadline(deadline); err != nil {
 		return err
 	}
-	// Version 1.7.0 of the protocol, a thin client, no features, user, password.
-	const hello = "\x01\x01\x00\x07\x00\x00\x00\x02\x0c\x00\x00\x00\x00" +
-		"\x09\x06\x00\x00\x00ignite\x09\x06\x00\x00\x00ignite"
-	if _, err := conn.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(hello))), hello...)); err != nil {
+	// Version 1.7.0 of the protocol, a thin client, cluster states, user, password.
+	answer, err := igniteAsk(conn, "\x01\x01\x00\x07\x00\x00\x00\x02\x0c\x01\x00\x00\x00\x04"+
+		"\x09\x06\x00\x00\x00ignite\x09\x06\x00\x00\x00ignite")
+	if err != nil {
 		return err
 	}
-	var answer [5]byte
-	if _, err := io.ReadFull(conn, answer[:]); err != nil {
-		return err
-	}
-	if answer[4] != 1 {
+	if answer[0] != 1 {
 		return fmt.Errorf("the handshake is answered by % x", answer)
 	}
+	// Request 1 of operation 5000; the state is the last byte.
+	if answer, err = igniteAsk(conn, "\x88\x13\x01\x00\x00\x00\x00\x00\x00\x00"); err != nil {
+		return err
+	}
+	if answer[len(answer)-1] != 1 {
+		return errors.New("the cluster is not active")
+	}
 	return nil
+}
+
+// igniteAsk sends a message and returns the one that answers it, which is not
+// empty.
+func igniteAsk(conn net.Conn, message string) ([]byte, error) {
+	if _, err := conn.Write(append(binary.LittleEndian.AppendUint32(nil, uint32(len(message))), message...)); err != nil {
+		return nil, err
+	}
+	var length [4]byte
+	if _, err := io.ReadFull(conn, length[:]); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint32(length[:])
+	if n == 0 || n > 1<<16 {
+		return nil, fmt.Errorf("an answer of %d bytes", n)
+	}
+	answer := make([]byte, n)
+	_, err := io.ReadFull(conn, answer)
+	return answer, err
 }

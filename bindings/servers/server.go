@@ -33,6 +33,8 @@ type Server struct {
 	recipe *Recipe
 	port   int
 	tb     testing.TB
+	// logStart is where the log of the last start begins.
+	logStart int
 
 	mu      sync.Mutex
 	process *process
@@ -96,8 +98,10 @@ func StartCluster(tb testing.TB, name string, n int) []*Server {
 			tb.Fatal(err)
 		}
 		s.stopWith(tb)
-		if !r.Joined(s.Log(), i+1) {
-			tb.Fatalf("node %d of %s has not found the others:\n%s", i+1, name, s.logTail())
+		for began := time.Now(); !r.Joined(s.Log(), i+1); time.Sleep(20 * time.Millisecond) {
+			if time.Since(began) > patience {
+				tb.Fatalf("node %d of %s has not found the others:\n%s", i+1, name, s.logTail())
+			}
 		}
 		cluster = append(cluster, s)
 	}
@@ -177,6 +181,9 @@ func (s *Server) start(ctx context.Context) error {
 		return fmt.Errorf("open the log of %s: %w", s.recipe.Name, err)
 	}
 	defer log.Close()
+	if info, err := log.Stat(); err == nil {
+		s.logStart = int(info.Size())
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	p, err := startProcess(cmd)
 	if err != nil {
@@ -196,6 +203,9 @@ func (s *Server) await(ctx context.Context, p *process) error {
 		try, cancelTry := context.WithTimeout(ctx, 5*time.Second)
 		err := s.recipe.Ready(try, s.Address)
 		cancelTry()
+		if err == nil && s.recipe.Started != nil && !s.recipe.Started(s.Log()[s.logStart:]) {
+			err = errors.New("its log does not say that it has started")
+		}
 		if err == nil {
 			return nil
 		}

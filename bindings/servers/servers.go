@@ -48,6 +48,9 @@ type Recipe struct {
 	Command func(dir string, port int) (*exec.Cmd, error)
 	// Ready returns nil once the server at address answers.
 	Ready func(ctx context.Context, address string) error
+	// Started reports from the log since a start whether that is over, where a
+	// server answers before it. Nil: it doesn't.
+	Started func(log string) bool
 	// Cluster returns the recipes of n nodes that find each other, started in
 	// this order; node is this recipe. Nil: there are no clusters of it.
 	Cluster func(node Recipe, n int) ([]Recipe, error)

@@ -56,7 +56,7 @@ type TypeInfo struct {
 
 // TypeInfo asks what is known of a type; nil if it is unknown.
 func (c *Client) TypeInfo(ctx context.Context, id int32) (*TypeInfo, error) {
-	a, err := c.ask(ctx, nil, opGetType, AppendTypeID(nil, id))
+	a, err := c.ask(ctx, nil, OpType, AppendTypeID(nil, id))
 	if err != nil {
 		return nil, fmt.Errorf("ask for the type %d: %w", id, err)
 	}

@@ -64,6 +64,13 @@ func (c *Client) follow(life context.Context) {
 	}
 }
 
+// The nodes know a new cache's partitions some milliseconds after it was
+// created, and those with an affinity of their own are never told.
+const (
+	routeTries = 50
+	routePause = 20 * time.Millisecond
+)
+
 // track has the routes of a cache asked for, and waits until they are here.
 func (c *Client) track(ctx context.Context, cache int32) error {
 	c.routed.Lock()
@@ -71,7 +78,16 @@ func (c *Client) track(ctx context.Context, cache int32) error {
 		c.caches = append(c.caches, cache)
 	}
 	c.routed.Unlock()
-	return c.refresh(ctx)
+	for range routeTries {
+		if err := c.refresh(ctx); err != nil {
+			return err
+		}
+		if len(c.nodes) == 1 || len(c.routes.Load().caches[cache].partitions) > 0 {
+			return nil
+		}
+		time.Sleep(routePause)
+	}
+	return nil
 }
 
 // refreshTimeout bounds the question for the routes, so that a node that hangs

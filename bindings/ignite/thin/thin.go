@@ -35,6 +35,7 @@ const (
 	OpInvoke    Op = 1024
 	OpQuery     Op = 2004
 	OpQueryPage Op = 2005
+	OpType      Op = 3002
 )
 
 const (
@@ -46,7 +47,6 @@ const (
 	opCacheDestroy     Op = 1056
 	opCachePartitions  Op = 1101
 	opRegisterName     Op = 3001
-	opGetType          Op = 3002
 	opRegisterType     Op = 3003
 	opTxStart          Op = 4000
 	opTxEnd            Op = 4001

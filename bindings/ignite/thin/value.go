@@ -25,7 +25,7 @@ func AppendValue(dst []byte, v any) ([]byte, error) {
 	case int16:
 		return appendInt16(append(dst, typeShort), v), nil
 	case int32:
-		return appendInt32(append(dst, typeInt), v), nil
+		return AppendInt(dst, v), nil
 	case int64:
 		return appendInt64(append(dst, typeLong), v), nil
 	case float32:
@@ -56,6 +56,9 @@ func AppendValue(dst []byte, v any) ([]byte, error) {
 	}
 	return dst, fmt.Errorf("a value of type %T has no form in Ignite", v)
 }
+
+// AppendInt appends a number of 32 bits as an object.
+func AppendInt(dst []byte, v int32) []byte { return appendInt32(append(dst, typeInt), v) }
 
 // Value reads an object: null as nil, a number as the Go type of its size, a
 // text as string, a byte array as []byte, a date or timestamp as time.Time, an
