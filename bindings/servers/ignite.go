@@ -93,6 +93,21 @@ func buildIgnite(cache string) error {
 	})
 }
 
+// IgniteClasses returns Java's class path of what the server ignite is made of,
+// which holds Ignite's own client too. It is there once the server was started.
+func IgniteClasses() (string, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	return igniteClasses(cache), nil
+}
+
+func igniteClasses(cache string) string {
+	built := filepath.Join(igniteDir(cache), "target")
+	return filepath.Join(built, "ignite-node.jar") + ":" + filepath.Join(built, "libs", "*")
+}
+
 // igniteOptions are for a small node. What they open of the JDK was found by
 // leaving each out.
 var igniteOptions = []string{
@@ -125,9 +140,7 @@ func igniteCommand(dir string, port, discovery int, settings ...string) (*exec.C
 	if err != nil {
 		return nil, err
 	}
-	built := filepath.Join(igniteDir(cache), "target")
-	classes := filepath.Join(built, "ignite-node.jar") + ":" + filepath.Join(built, "libs", "*")
-	arguments := slices.Concat(igniteOptions, []string{"-cp", classes, "pianola.ignite.Node",
+	arguments := slices.Concat(igniteOptions, []string{"-cp", igniteClasses(cache), "pianola.ignite.Node",
 		fmt.Sprint("port=", port), fmt.Sprint("discovery=", discovery), fmt.Sprint("comm=", messages),
 		"work=" + filepath.Join(dir, "work")}, settings)
 	return exec.Command("java", arguments...), nil
