@@ -72,7 +72,7 @@ func (w *work) begin(op *bindings.Op, sink bindings.Sink, deadline time.Duration
 		if w.binding.settings.update == byPut {
 			err = w.key(thin.OpGet, fetching)
 		} else {
-			err = w.change(nil)
+			err = w.change()
 		}
 	case traces.ReadModifyWrite:
 		err = w.key(thin.OpGet, fetching)
@@ -106,11 +106,11 @@ func (w *work) head() error {
 	return err
 }
 
-// start sends the request. behind is the answer that it follows, if it does.
-// It may be answered before start returns: then w is another's.
-func (w *work) start(op thin.Op, next step, behind *thin.Answer) {
+// start sends the request. It may be answered before start returns: then w is
+// another's.
+func (w *work) start(op thin.Op, next step) {
 	w.step = next
-	w.binding.cache.Start(op, w.body, w.deadline, w, behind)
+	w.binding.cache.Start(op, w.body, w.deadline, w)
 }
 
 // key sends a request that is nothing but a key.
@@ -118,7 +118,7 @@ func (w *work) key(op thin.Op, next step) error {
 	if err := w.head(); err != nil {
 		return err
 	}
-	w.start(op, next, nil)
+	w.start(op, next)
 	return nil
 }
 
@@ -128,13 +128,13 @@ func (w *work) insert() error {
 		w.body, err = w.binding.layout.appendRecord(w.body, &w.object, w.op.Write, nil, nil)
 	}
 	if err == nil {
-		w.start(thin.OpPut, writing, nil)
+		w.start(thin.OpPut, writing)
 	}
 	return err
 }
 
 // change has the servers change the fields.
-func (w *work) change(behind *thin.Answer) error {
+func (w *work) change() error {
 	if w.binding.settings.update == bySQL {
 		return w.changeBySQL()
 	}
@@ -153,7 +153,7 @@ func (w *work) change(behind *thin.Answer) error {
 			return err
 		}
 	}
-	w.start(thin.OpInvoke, invoking, behind)
+	w.start(thin.OpInvoke, invoking)
 	return nil
 }
 
@@ -282,22 +282,22 @@ func (w *work) record(a *thin.Answer, d *thin.Decoder) {
 		w.done(nil)
 		return
 	}
-	if err := w.write(a, &o, places); err != nil {
+	if err := w.write(&o, places); err != nil {
 		w.done(classed(err))
 	}
 }
 
 // write changes the record that was fetched.
-func (w *work) write(a *thin.Answer, old *thin.Object, places []int) error {
+func (w *work) write(old *thin.Object, places []int) error {
 	if w.binding.settings.update != byPut {
-		return w.change(a)
+		return w.change()
 	}
 	err := w.head()
 	if err == nil {
 		w.body, err = w.binding.layout.appendRecord(w.body, &w.object, w.op.Write, old, places)
 	}
 	if err == nil {
-		w.start(thin.OpPut, writing, a)
+		w.start(thin.OpPut, writing)
 	}
 	return err
 }

@@ -33,28 +33,23 @@ func (c *Cache) AppendHeader(dst []byte) []byte {
 // Start sends an operation on a key without waiting. The body is the header, the
 // key as an object, and what the operation has behind it; it is copied. The
 // answer goes to to, ErrDeadline at the deadline on the client's clock unless
-// that is 0. Within Receive, behind is the answer that is being received;
-// otherwise it is nil.
-func (c *Cache) Start(op Op, body []byte, deadline time.Duration, to Receiver, behind *Answer) {
-	var reading *conn
-	if behind != nil {
-		reading = behind.from
-	}
+// that is 0.
+func (c *Cache) Start(op Op, body []byte, deadline time.Duration, to Receiver) {
 	r := request{op: op, body: body, deadline: deadline}
-	c.client.dispatch(c.client.home(c.id, body[cacheHeader:]), &r, to, reading)
+	c.client.dispatch(c.client.home(c.id, body[cacheHeader:]), &r, to)
 }
 
 // StartQuery sends a query (AppendQuery) without waiting, to any node.
 func (c *Cache) StartQuery(body []byte, deadline time.Duration, to Receiver) {
 	r := request{op: OpQuery, body: body, deadline: deadline}
-	c.client.dispatch(nil, &r, to, nil)
+	c.client.dispatch(nil, &r, to)
 }
 
 // Next sends a request on the connection that the answer came from, where its
 // cursor is, for example.
 func (a *Answer) Next(op Op, body []byte, deadline time.Duration, to Receiver) {
 	r := request{op: op, body: body, deadline: deadline}
-	if _, err := a.from.send(&r, to, a.from); err != nil {
+	if _, err := a.from.send(&r, to); err != nil {
 		to.Receive(&Answer{Err: err})
 	}
 }

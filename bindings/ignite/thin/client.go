@@ -253,7 +253,7 @@ func (c *Client) any() *conn {
 }
 
 // dispatch sends a request on a connection of home, else of any node.
-func (c *Client) dispatch(home *node, r *request, to Receiver, reading *conn) ticket {
+func (c *Client) dispatch(home *node, r *request, to Receiver) ticket {
 	var open *conn
 	if home != nil {
 		open = home.open()
@@ -262,14 +262,14 @@ func (c *Client) dispatch(home *node, r *request, to Receiver, reading *conn) ti
 		open = c.any()
 	}
 	if open != nil {
-		switch t, err := open.send(r, to, reading); {
+		switch t, err := open.send(r, to); {
 		case err == nil:
 			return t
 		case errors.Is(err, ErrFull):
 			to.Receive(&Answer{Err: err})
 			return ticket{}
 		}
-		if t, ok := c.elsewhere(r, to, reading); ok {
+		if t, ok := c.elsewhere(r, to); ok {
 			return t
 		}
 	}
@@ -279,11 +279,11 @@ func (c *Client) dispatch(home *node, r *request, to Receiver, reading *conn) ti
 
 // elsewhere sends what the connection it was meant for didn't take, since that
 // has just broken.
-func (c *Client) elsewhere(r *request, to Receiver, reading *conn) (ticket, bool) {
+func (c *Client) elsewhere(r *request, to Receiver) (ticket, bool) {
 	for _, n := range c.nodes {
 		for i := range n.conns {
 			if open := n.conns[i].Load(); open != nil {
-				if t, err := open.send(r, to, reading); err == nil {
+				if t, err := open.send(r, to); err == nil {
 					return t, true
 				}
 			}
@@ -360,7 +360,7 @@ func (w *waiter) wait(ctx context.Context) (*Answer, error) {
 // ask sends a request to a node and waits for the answer.
 func (c *Client) ask(ctx context.Context, home *node, op Op, body []byte) (*Answer, error) {
 	w := newWaiter()
-	t := c.dispatch(home, &request{op: op, body: body}, w, nil)
+	t := c.dispatch(home, &request{op: op, body: body}, w)
 	a, err := w.wait(ctx)
 	if a == nil && t.conn != nil {
 		t.conn.leave(t.id)

@@ -102,7 +102,7 @@ func (c *Client) Execute(ctx context.Context, task string, argument any, nodes .
 			open.tasks.expect(id, result)
 		}
 	}
-	t, err := open.send(&request{op: opComputeExecute, body: body}, started, nil)
+	t, err := open.send(&request{op: opComputeExecute, body: body}, started)
 	if err != nil {
 		return nil, fmt.Errorf("task %s: %w", task, err)
 	}
@@ -118,7 +118,7 @@ func (c *Client) Execute(ctx context.Context, task string, argument any, nodes .
 		if a == nil {
 			// Nobody waits any more: the server may stop as well.
 			open.tasks.forget(id)
-			open.send(&request{op: OpClose, body: AppendCursor(nil, id)}, newWaiter(), nil)
+			open.send(&request{op: OpClose, body: AppendCursor(nil, id)}, newWaiter())
 		}
 		return nil, fmt.Errorf("task %s: %w", task, err)
 	}

@@ -15,8 +15,13 @@ const (
 	maxFrame = 64 << 20
 	// maxPending bounds what waits to be sent, in bytes.
 	maxPending = 64 << 20
+	// mostKept bounds the memory for requests that is kept for the next.
+	mostKept = 4 << 20
 	// readBuffer is the bytes that are read at once.
 	readBuffer = 64 << 10
+	// largeFrame is the bytes of an answer that may take long to hand over: many
+	// records.
+	largeFrame = 16 << 10
 	// maxEarly bounds the results of compute tasks that came before the answer
 	// with the task's id.
 	maxEarly = 1024
@@ -31,12 +36,17 @@ type conn struct {
 	wake   chan struct{}
 	closed chan struct{}
 
+	// writing is held while out, which was pending, is written.
+	writing sync.Mutex
+	out     []byte
+
 	mu       sync.Mutex
 	pending  []byte
 	inFlight []entry
 	free     []uint32
-	// corked: the reader hands over answers that have come at once, and wakes
-	// the writer behind the last.
+	// corked: the reader is handing over answers that came at once, mostly for
+	// some microseconds, and wakes the writer behind the last: what those answers
+	// lead to goes out together.
 	corked bool
 	err    error
 
@@ -81,9 +91,8 @@ type ticket struct {
 }
 
 // send queues a request. If the connection is broken it returns why; the
-// receiver isn't called then. reading is the connection whose answer is being
-// handed over: on that one nobody is woken yet.
-func (c *conn) send(r *request, to Receiver, reading *conn) (ticket, error) {
+// receiver isn't called then.
+func (c *conn) send(r *request, to Receiver) (ticket, error) {
 	c.mu.Lock()
 	if c.err != nil || len(c.pending) > maxPending {
 		err := c.err
@@ -97,7 +106,7 @@ func (c *conn) send(r *request, to Receiver, reading *conn) (ticket, error) {
 	b := appendInt32(c.pending, int32(10+len(r.body)))
 	b = appendInt64(appendInt16(b, int16(r.op)), id)
 	c.pending = append(b, r.body...)
-	wake := !c.corked || c != reading
+	wake := !c.corked
 	c.mu.Unlock()
 	c.client.requests.Add(1)
 	if wake {
@@ -166,27 +175,32 @@ func (c *conn) wakeWriter() {
 
 // write sends what is pending until the connection is closed.
 func (c *conn) write() {
-	var out []byte
 	for {
 		select {
 		case <-c.wake:
 		case <-c.closed:
 			return
 		}
-		c.mu.Lock()
-		out, c.pending = c.pending, out[:0]
-		c.mu.Unlock()
-		if len(out) == 0 {
-			continue
-		}
-		c.client.writes.Add(1)
-		if _, err := c.net.Write(out); err != nil {
-			c.fail(fmt.Errorf("%w: %w", ErrLost, err))
-			return
-		}
-		if cap(out) > 4*readBuffer {
-			out = nil // a burst is over; its memory is given back
-		}
+		c.writing.Lock()
+		c.flush()
+		c.writing.Unlock()
+	}
+}
+
+// flush writes what is pending at once; writing is held.
+func (c *conn) flush() {
+	c.mu.Lock()
+	c.out, c.pending = c.pending, c.out[:0]
+	c.mu.Unlock()
+	if len(c.out) == 0 {
+		return
+	}
+	c.client.writes.Add(1)
+	if _, err := c.net.Write(c.out); err != nil {
+		c.fail(fmt.Errorf("%w: %w", ErrLost, err))
+	}
+	if cap(c.out) > mostKept {
+		c.out = nil // a burst is over; its memory is given back
 	}
 }
 
@@ -249,6 +263,10 @@ func (c *conn) deliver(buffer []byte, begin, end int) (int, error) {
 			break
 		}
 		begin += 4
+		if length > largeFrame {
+			// What takes long to hand over holds nobody up.
+			c.cork(false)
+		}
 		if err := c.handle(buffer[begin : begin+int(length) : begin+int(length)]); err != nil {
 			return begin, err
 		}
@@ -274,14 +292,24 @@ func room(buffer []byte, begin, end int) ([]byte, int, int) {
 	return buffer, 0, end - begin
 }
 
+// cork says that the reader begins or ends to hand over answers. What was sent
+// meanwhile it writes itself, which saves waking the writer, unless that is at
+// it. It may wait for room in the socket then: the server reads requests also
+// while its answers are not read, so there always comes some.
 func (c *conn) cork(on bool) {
 	c.mu.Lock()
 	c.corked = on
-	wake := !on && len(c.pending) > 0
+	waits := !on && len(c.pending) > 0
 	c.mu.Unlock()
-	if wake {
-		c.wakeWriter()
+	if !waits {
+		return
 	}
+	if !c.writing.TryLock() {
+		c.wakeWriter()
+		return
+	}
+	c.flush()
+	c.writing.Unlock()
 }
 
 // handle takes one message: an answer or a notification.

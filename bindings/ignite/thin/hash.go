@@ -31,13 +31,29 @@ func hashRunes(s string) int32 {
 	return int32(h)
 }
 
-// hashBytes returns Java's Arrays.hashCode of a byte array.
+// hashBytes returns Java's Arrays.hashCode of a byte array, h = 31 h + b from 1
+// on. It takes eight bytes in a step, by the powers of 31, since every object
+// that is sent is hashed and each multiplication would wait for the one before.
 func hashBytes(b []byte) int32 {
-	h := int32(1)
-	for _, v := range b {
-		h = 31*h + int32(int8(v))
+	const (
+		p1 = 31
+		p2 = p1 * p1 % (1 << 32)
+		p3 = p2 * p1 % (1 << 32)
+		p4 = p3 * p1 % (1 << 32)
+		p5 = p4 * p1 % (1 << 32)
+		p6 = p5 * p1 % (1 << 32)
+		p7 = p6 * p1 % (1 << 32)
+		p8 = p7 * p1 % (1 << 32)
+	)
+	h := uint32(1)
+	for ; len(b) >= 8; b = b[8:] {
+		h = h*p8 + uint32(int8(b[0]))*p7 + uint32(int8(b[1]))*p6 + uint32(int8(b[2]))*p5 + uint32(int8(b[3]))*p4 +
+			uint32(int8(b[4]))*p3 + uint32(int8(b[5]))*p2 + uint32(int8(b[6]))*p1 + uint32(int8(b[7]))
 	}
-	return h
+	for _, v := range b {
+		h = 31*h + uint32(int8(v))
+	}
+	return int32(h)
 }
 
 // keyHash returns the hash by which a key's partition is found; false for types

@@ -424,7 +424,7 @@ func testDeadline(t *testing.T, s *servers.Server) {
 	s.Pause()
 	defer s.Resume()
 	w := newWaiter()
-	cache.Start(OpPut, mustValue(t, cache.AppendHeader(nil), "a", "late"), now()+50*time.Millisecond, w, nil)
+	cache.Start(OpPut, mustValue(t, cache.AppendHeader(nil), "a", "late"), now()+50*time.Millisecond, w)
 	if _, err := w.wait(t.Context()); !errors.Is(err, ErrDeadline) {
 		t.Errorf("on a node that hangs: %v", err)
 	}
@@ -445,7 +445,7 @@ func testKilled(t *testing.T, s *servers.Server) {
 	cache := created(t, c, &CacheConfig{Name: "killed", Atomicity: Atomic})
 	s.Pause()
 	w := newWaiter()
-	cache.Start(OpGet, mustValue(t, cache.AppendHeader(nil), "a"), 0, w, nil)
+	cache.Start(OpGet, mustValue(t, cache.AppendHeader(nil), "a"), 0, w)
 	s.Kill()
 	if _, err := w.wait(t.Context()); !errors.Is(err, ErrLost) {
 		t.Errorf("in flight at the kill: %v", err)

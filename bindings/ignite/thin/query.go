@@ -86,7 +86,7 @@ func (c *Cache) Query(ctx context.Context, q Query) (*Rows, error) {
 	}
 	body = AppendQueryEnd(body, q.Distributed)
 	w := newWaiter()
-	t := c.client.dispatch(nil, &request{op: OpQuery, body: body}, w, nil)
+	t := c.client.dispatch(nil, &request{op: OpQuery, body: body}, w)
 	a, err := w.wait(ctx)
 	if err != nil {
 		if a == nil && t.conn != nil {
@@ -154,7 +154,7 @@ func (r *Rows) Close(ctx context.Context) error {
 // ask sends a request on this connection and waits for the answer.
 func (c *conn) ask(ctx context.Context, op Op, body []byte) (*Answer, error) {
 	w := newWaiter()
-	t, err := c.send(&request{op: op, body: body}, w, nil)
+	t, err := c.send(&request{op: op, body: body}, w)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (tx *Tx) keyed(ctx context.Context, c *Cache, op Op, values ...any) (*Answe
 		return nil, c.failed(ErrTxEnded)
 	}
 	w := newWaiter()
-	if _, err := tx.conn.send(&request{op: op, body: body}, w, nil); err != nil {
+	if _, err := tx.conn.send(&request{op: op, body: body}, w); err != nil {
 		return nil, c.failed(err)
 	}
 	a, err := w.wait(ctx)
@@ -161,7 +161,7 @@ func (tx *Tx) end(ctx context.Context, commit bool) error {
 // the connection answers it too.
 func (tx *Tx) endLater(body []byte) {
 	<-tx.unanswered.ready
-	tx.conn.send(&request{op: opTxEnd, body: body}, newWaiter(), nil)
+	tx.conn.send(&request{op: opTxEnd, body: body}, newWaiter())
 }
 
 // TxFailure is why a transaction failed.

@@ -138,6 +138,17 @@ func TestHashes(t *testing.T) {
 			t.Errorf("the hash of the key %v is %d, %v, want %d", c.key, got, ok, c.want)
 		}
 	}
+	for n := range 40 {
+		b := make([]byte, n)
+		want := int32(1)
+		for i := range b {
+			b[i] = byte(i*37 + n)
+			want = 31*want + int32(int8(b[i]))
+		}
+		if got := hashBytes(b); got != want {
+			t.Errorf("the hash of %d bytes is %d, want %d", n, got, want)
+		}
+	}
 	if got, ok := keyHash(object(t, sampleValue, int32(42))); uint32(got) != 0x01f236b8 || !ok {
 		t.Errorf("the hash of an object is %x, %v", got, ok)
 	}
