@@ -15,9 +15,11 @@ import (
 	"pianola/bindings/bindingtest"
 	"pianola/bindings/ignite/thin"
 	"pianola/bindings/servers"
+	"pianola/replay"
 	"pianola/replay/outagetest"
 	"pianola/traces"
 	"pianola/traces/payload"
+	"pianola/traces/tracetest"
 )
 
 // wallClock counts real time.
@@ -453,5 +455,48 @@ func TestANodeIsLost(t *testing.T) {
 	}
 	if got := factOf(t, b, "topology at the end"); !strings.Contains(got, "2 servers") {
 		t.Errorf("topology at the end: %q", got)
+	}
+}
+
+// TestOrder: the server carries out requests in any order, but with --order key
+// the change that is due last is the one that stays.
+func TestOrder(t *testing.T) {
+	s := servers.Start(t, "ignite")
+	const changes = 5000
+	h := tracetest.Header(tracetest.Load(), tracetest.Run(20000))
+	h.Records = 1
+	ops := append(tracetest.Inserts(1), tracetest.Reads(1, changes, 50*time.Microsecond, 1)...)
+	for i := range ops[1:] {
+		ops[1+i].Kind = traces.Update
+	}
+	trace, err := traces.Open(tracetest.File(t, h, ops))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	r := &replay.Runner{Trace: trace, Driver: &Driver, Binding: configured(t, at(s.Address)), Slots: 256, Order: replay.KeyOrder, Deadline: time.Minute}
+	result, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := result.Phases[1].Total()
+	if err != nil || all.Counts.Completed != changes {
+		t.Fatalf("%+v, %v", all.Counts, err)
+	}
+	b := configured(t, at(s.Address))
+	config := testConfig()
+	config.Header = h
+	if err := b.Open(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	got := &rows{}
+	mustDo(t, sessionOf(t, b), &bindings.Op{Kind: traces.Read, Key: h.Keys.Append(nil, 0), Rows: got})
+	// The load writes version 0, and the operations behind it 1 and so on.
+	for i := range h.Fields.Count {
+		want := string(h.Fields.Append(nil, h.Seed, 0, i, changes))
+		if name := h.Fields.Name(i); got.fields[0][name] != want {
+			t.Errorf("%s is %q, want %q", name, got.fields[0][name], want)
+		}
 	}
 }

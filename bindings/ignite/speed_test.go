@@ -102,13 +102,13 @@ func testNothingIsAllocated(t *testing.T, s *servers.Server) {
 	for _, kind := range []traces.Kind{traces.Read, traces.Insert} {
 		l := newLoop(t, b, kind, 32)
 		var least float64 = 1
-		for range 5 {
+		for range 3 {
 			var before, after runtime.MemStats
-			for from := l.done.Load(); l.done.Load() < from+20000; time.Sleep(time.Millisecond) {
+			for from := l.done.Load(); l.done.Load() < from+10000; time.Sleep(time.Millisecond) {
 			}
 			runtime.ReadMemStats(&before)
 			ops := l.done.Load()
-			for l.done.Load() < ops+50000 {
+			for l.done.Load() < ops+20000 {
 				time.Sleep(time.Millisecond)
 			}
 			runtime.ReadMemStats(&after)

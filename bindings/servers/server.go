@@ -77,35 +77,54 @@ func (s *Server) stopWith(tb testing.TB) {
 // paused or killed alone.
 func StartCluster(tb testing.TB, name string, n int) []*Server {
 	tb.Helper()
-	r, err := find(name)
+	cluster, err := LaunchCluster(context.Background(), name, n)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	for _, s := range cluster {
+		s.stopWith(tb)
+	}
+	return cluster
+}
+
+// LaunchCluster starts n fresh nodes of one cluster on free ports and waits until
+// they have found each other. The caller stops each.
+func LaunchCluster(ctx context.Context, name string, n int) (cluster []*Server, err error) {
+	r, err := find(name)
+	if err != nil {
+		return nil, err
+	}
 	if r.Cluster == nil {
-		tb.Fatalf("%s has no recipe of a cluster", name)
+		return nil, fmt.Errorf("start a cluster of %s: there is no recipe for one", name)
 	}
 	if err := install(r); err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
 	nodes, err := r.Cluster(*r, n)
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
-	var cluster []*Server
-	for i := range nodes {
-		s, err := launch(context.Background(), &nodes[i], 0)
+	defer func() {
 		if err != nil {
-			tb.Fatal(err)
-		}
-		s.stopWith(tb)
-		for began := time.Now(); !r.Joined(s.Log(), i+1); time.Sleep(20 * time.Millisecond) {
-			if time.Since(began) > patience {
-				tb.Fatalf("node %d of %s has not found the others:\n%s", i+1, name, s.logTail())
+			for _, s := range cluster {
+				err = errors.Join(err, s.Stop())
 			}
+			cluster = nil
+		}
+	}()
+	for i := range nodes {
+		s, err := launch(ctx, &nodes[i], 0)
+		if err != nil {
+			return cluster, err
 		}
 		cluster = append(cluster, s)
+		for began := time.Now(); !r.Joined(s.Log(), i+1); time.Sleep(20 * time.Millisecond) {
+			if time.Since(began) > patience || ctx.Err() != nil {
+				return cluster, fmt.Errorf("node %d of %s has not found the others:\n%s", i+1, name, s.logTail())
+			}
+		}
 	}
-	return cluster
+	return cluster, nil
 }
 
 // portAttempts is how often a free port is looked for: between the look and the
