@@ -55,6 +55,10 @@ var rooms = []room{
 	// A client of our own has rooms of its own, and its schema.
 	{packages: "bindings/hbase/...", ours: []string{"bindings", "bindings/hbase/...", "proto/hbase/...", "traces", "traces/payload"},
 		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}, outside: []string{protobuf}},
+	// No module holds a client for Ignite; this one knows nothing of bindings.
+	{packages: "bindings/ignite/thin", tests: []string{"bindings/servers"}},
+	{packages: "bindings/ignite", ours: []string{"bindings", "bindings/ignite/thin", "traces", "traces/payload"},
+		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}},
 	{packages: "bindings/...", ours: []string{"bindings", "traces", "traces/payload"},
 		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}, anyOutside: true},
 
@@ -220,6 +224,9 @@ func TestLayeringCatches(t *testing.T) {
 		{"a client of our own stays with its binding", ours("bindings/redis", "bindings/hbase/rpc"), false},
 		{"it has a schema", ours("bindings/hbase/rpc", "proto/hbase/v1"), true},
 		{"which is not that of traces", ours("bindings/hbase/rpc", "proto/trace/v1"), false},
+		{"a client of ours", ours("bindings/ignite", "bindings/ignite/thin"), true},
+		{"knows no binding", ours("bindings/ignite/thin", "bindings"), false},
+		{"and stays inside its own", ours("bindings/redis", "bindings/ignite/thin"), false},
 		{"the suite has an oracle", ours("bindings/bindingtest", "bindings/memory"), true},
 		{"the suite knows no other binding", ours("bindings/bindingtest", "bindings/pebble"), false},
 		{"the list names bindings", ours("bindings/all", "bindings/pebble"), true},

@@ -5,6 +5,7 @@ import (
 	"pianola/bindings"
 	"pianola/bindings/cassandra"
 	"pianola/bindings/hbase"
+	"pianola/bindings/ignite"
 	"pianola/bindings/memory"
 	"pianola/bindings/mongodb"
 	"pianola/bindings/mysql"
@@ -16,5 +17,5 @@ import (
 
 // Drivers returns every driver, in the order they are listed to people.
 func Drivers() []bindings.Driver {
-	return []bindings.Driver{pebble.Driver, mongodb.Driver, cassandra.Driver, hbase.Driver, redis.Driver, postgresql.Driver, mysql.Driver, memory.Driver, null.Driver}
+	return []bindings.Driver{pebble.Driver, mongodb.Driver, cassandra.Driver, hbase.Driver, ignite.Driver, redis.Driver, postgresql.Driver, mysql.Driver, memory.Driver, null.Driver}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 	"unicode/utf8"
@@ -43,6 +44,31 @@ var limited = map[string]struct {
 		return nil
 	})},
 	"blind deletes": {bindingtest.Limits{BlindDelete: true}, only(traces.Delete, ignoring(bindings.NotFound))},
+	"whole updates": {bindingtest.Limits{WholeUpdates: true}, func(ctx context.Context, op *bindings.Op, right bindings.Session) error {
+		if op.Kind != traces.Update && op.Kind != traces.ReadModifyWrite {
+			return right.Do(ctx, op)
+		}
+		old := &fields{}
+		read := bindings.Op{Kind: traces.Read, Table: op.Table, Key: op.Key, Rows: old}
+		if err := right.Do(ctx, &read); err != nil {
+			return err
+		}
+		if op.Kind == traces.ReadModifyWrite && op.Rows != nil {
+			read.Read, read.Rows = op.Read, op.Rows
+			if err := right.Do(ctx, &read); err != nil {
+				return err
+			}
+		}
+		runtime.Gosched()
+		whole := *op
+		whole.Kind = traces.Update
+		for _, f := range old.all {
+			if !slices.ContainsFunc(op.Write, func(w bindings.Field) bool { return w.Name == f.Name }) {
+				whole.Write = append(slices.Clip(whole.Write), f)
+			}
+		}
+		return right.Do(ctx, &whole)
+	}},
 	"no scans and no deletes": {bindingtest.Limits{Lacks: []traces.Kind{traces.Scan, traces.Delete}}, func(ctx context.Context, op *bindings.Op, right bindings.Session) error {
 		if op.Kind == traces.Scan || op.Kind == traces.Delete {
 			return &bindings.Error{Class: bindings.Invalid, Err: errors.ErrUnsupported}

@@ -42,6 +42,9 @@ type Limits struct {
 	// Conflicts: operations on one key at a time may be given up as a conflict,
 	// class other; none is carried out by half.
 	Conflicts bool
+	// WholeUpdates: an UPDATE and a READMODIFYWRITE read the record and write it
+	// back whole, so that one of two at a time on a record may be undone.
+	WholeUpdates bool
 	// TextOnly: values are text, not any bytes.
 	TextOnly bool
 	// MaxValueBytes bounds a value and MaxFields the fields of a record, if

@@ -135,7 +135,7 @@ func mongoJavaDir(cache string) string { return filepath.Join(cache, "mongo-java
 func fetchSecantus(cache string) error {
 	dir := secantusDir(cache)
 	return once(dir, func() error {
-		if err := unpack("mongodb/requirements.txt", dir); err != nil {
+		if err := unpack(mongodbFiles, "mongodb/requirements.txt", dir); err != nil {
 			return err
 		}
 		if err := fetching("a Python environment", "python3", "-m", "venv", dir); err != nil {
@@ -149,7 +149,7 @@ func fetchSecantus(cache string) error {
 func fetchMongoJava(cache string) error {
 	dir := mongoJavaDir(cache)
 	return once(dir, func() error {
-		if err := unpack("mongodb/java", dir); err != nil {
+		if err := unpack(mongodbFiles, "mongodb/java", dir); err != nil {
 			return err
 		}
 		return fetching("mongo-java-server", "mvn", "--quiet", "--batch-mode", "-Dstyle.color=never", "--file", filepath.Join(dir, "pom.xml"),
@@ -158,12 +158,12 @@ func fetchMongoJava(cache string) error {
 }
 
 // unpack copies an embedded file, or what is in an embedded directory, to dir.
-func unpack(name, dir string) error {
-	return fs.WalkDir(mongodbFiles, name, func(path string, entry fs.DirEntry, err error) error {
+func unpack(files embed.FS, name, dir string) error {
+	return fs.WalkDir(files, name, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := mongodbFiles.ReadFile(path)
+		text, err := files.ReadFile(path)
 		if err != nil {
 			return err
 		}

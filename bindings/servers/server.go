@@ -33,6 +33,8 @@ type Server struct {
 	recipe *Recipe
 	port   int
 	tb     testing.TB
+	// logStart is where the log of the last start begins.
+	logStart int
 
 	mu      sync.Mutex
 	process *process
@@ -53,16 +55,76 @@ func Start(tb testing.TB, name string) *Server {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	s.stopWith(tb)
+	return s
+}
+
+// stopWith stops the server when the test ends.
+func (s *Server) stopWith(tb testing.TB) {
 	s.tb = tb
 	tb.Cleanup(func() {
 		if tb.Failed() {
-			tb.Logf("the end of the log of %s:\n%s", name, s.logTail())
+			tb.Logf("the end of the log of %s:\n%s", s.recipe.Name, s.logTail())
 		}
 		if err := s.Stop(); err != nil {
 			tb.Error(err)
 		}
 	})
-	return s
+}
+
+// StartCluster starts n fresh nodes of one cluster, waits until they have found
+// each other, and stops them when the test ends. Each is a server that can be
+// paused or killed alone.
+func StartCluster(tb testing.TB, name string, n int) []*Server {
+	tb.Helper()
+	cluster, err := LaunchCluster(context.Background(), name, n)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, s := range cluster {
+		s.stopWith(tb)
+	}
+	return cluster
+}
+
+// LaunchCluster starts n fresh nodes of one cluster on free ports and waits until
+// they have found each other. The caller stops each.
+func LaunchCluster(ctx context.Context, name string, n int) (cluster []*Server, err error) {
+	r, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	if r.Cluster == nil {
+		return nil, fmt.Errorf("start a cluster of %s: there is no recipe for one", name)
+	}
+	if err := install(r); err != nil {
+		return nil, err
+	}
+	nodes, err := r.Cluster(*r, n)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			for _, s := range cluster {
+				err = errors.Join(err, s.Stop())
+			}
+			cluster = nil
+		}
+	}()
+	for i := range nodes {
+		s, err := launch(ctx, &nodes[i], 0)
+		if err != nil {
+			return cluster, err
+		}
+		cluster = append(cluster, s)
+		for began := time.Now(); !r.Joined(s.Log(), i+1); time.Sleep(20 * time.Millisecond) {
+			if time.Since(began) > patience || ctx.Err() != nil {
+				return cluster, fmt.Errorf("node %d of %s has not found the others:\n%s", i+1, name, s.logTail())
+			}
+		}
+	}
+	return cluster, nil
 }
 
 // portAttempts is how often a free port is looked for: between the look and the
@@ -138,6 +200,9 @@ func (s *Server) start(ctx context.Context) error {
 		return fmt.Errorf("open the log of %s: %w", s.recipe.Name, err)
 	}
 	defer log.Close()
+	if info, err := log.Stat(); err == nil {
+		s.logStart = int(info.Size())
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	p, err := startProcess(cmd)
 	if err != nil {
@@ -157,6 +222,9 @@ func (s *Server) await(ctx context.Context, p *process) error {
 		try, cancelTry := context.WithTimeout(ctx, 5*time.Second)
 		err := s.recipe.Ready(try, s.Address)
 		cancelTry()
+		if err == nil && s.recipe.Started != nil && !s.recipe.Started(s.Log()[s.logStart:]) {
+			err = errors.New("its log does not say that it has started")
+		}
 		if err == nil {
 			return nil
 		}

@@ -29,6 +29,7 @@ var recipes = []Recipe{
 	mongodb, mongodbAuth, mongodbTLS, mongodbJava,
 	cassandra, cassandraTLS,
 	hbase, hbaseTwo,
+	ignite, igniteTLS, igniteAuth,
 }
 
 // Recipe says how one kind of server is installed and started.
@@ -48,6 +49,14 @@ type Recipe struct {
 	Command func(dir string, port int) (*exec.Cmd, error)
 	// Ready returns nil once the server at address answers.
 	Ready func(ctx context.Context, address string) error
+	// Started reports from the log since a start whether that is over, where a
+	// server answers before it. Nil: it doesn't.
+	Started func(log string) bool
+	// Cluster returns the recipes of n nodes that find each other, started in
+	// this order; node is this recipe. Nil: there are no clusters of it.
+	Cluster func(node Recipe, n int) ([]Recipe, error)
+	// Joined reports from its log whether a node is in a cluster of n.
+	Joined func(log string, n int) bool
 	// Stop is the signal that ends it in good order; the default is SIGTERM.
 	Stop syscall.Signal
 	// Hint tells a person on one line what to know about a server in dir, if

@@ -2,13 +2,18 @@
 // that is free, and stops it when it is interrupted. It leaves nothing behind.
 //
 //	go run ./bindings/servers/up redis
+//
+// With a number behind the name it starts that many nodes of one cluster, where
+// there is a recipe for one.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -16,20 +21,29 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 || strings.HasPrefix(os.Args[1], "-") {
-		fmt.Fprintf(os.Stderr, "usage: up NAME\nservers: %s\n", strings.Join(servers.Names(), ", "))
+	n, ok := 0, len(os.Args) == 2
+	if len(os.Args) == 3 {
+		var err error
+		n, err = strconv.Atoi(os.Args[2])
+		ok = err == nil && n > 0
+	}
+	if !ok || strings.HasPrefix(os.Args[1], "-") {
+		fmt.Fprintf(os.Stderr, "usage: up NAME [NODES]\nservers: %s\n", strings.Join(servers.Names(), ", "))
 		os.Exit(2)
 	}
-	if err := up(os.Args[1]); err != nil {
+	if err := up(os.Args[1], n); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// up runs a server until this program is told to end.
-func up(name string) error {
+// up runs a server, or a cluster of n, until this program is told to end.
+func up(name string, n int) error {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
+	if n > 0 {
+		return upCluster(ctx, name, n)
+	}
 	s, err := servers.LaunchUsual(ctx, name)
 	if err != nil {
 		return err
@@ -45,4 +59,21 @@ func up(name string) error {
 		fmt.Fprintf(os.Stderr, "%s ended; its log:\n%s", name, s.Log())
 	}
 	return s.Stop()
+}
+
+// upCluster runs n nodes; one that ends leaves the others.
+func upCluster(ctx context.Context, name string, n int) (err error) {
+	cluster, err := servers.LaunchCluster(ctx, name, n)
+	if err != nil {
+		return err
+	}
+	addresses := make([]string, len(cluster))
+	for i, s := range cluster {
+		addresses[i] = s.Address
+		defer func() { err = errors.Join(err, s.Stop()) }()
+	}
+	fmt.Println(strings.Join(addresses, ","))
+	fmt.Fprintln(os.Stderr, "they run until Ctrl-C")
+	<-ctx.Done()
+	return nil
 }
