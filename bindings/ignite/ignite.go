@@ -64,6 +64,7 @@ var (
 	_ bindings.Pipeliner     = (*binding)(nil)
 	_ bindings.SchemaCreator = (*binding)(nil)
 	_ bindings.Counter       = (*binding)(nil)
+	_ bindings.Dropper       = (*binding)(nil)
 	_ bindings.Locator       = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Pipeline      = (*pipeline)(nil)
@@ -239,14 +240,27 @@ func (b *binding) tryQuery(ctx context.Context) error {
 	return errors.Join(rows.Err(), rows.Close(ctx))
 }
 
+// Drop destroys the cache with its table.
+func (b *binding) Drop(ctx context.Context) error {
+	err := b.cache.Destroy(ctx)
+	if isNoCache(err) {
+		return nil
+	}
+	return err
+}
+
 // Count returns the number of entries of the cache, 0 if there is no cache.
 func (b *binding) Count(ctx context.Context) (uint64, error) {
 	n, err := b.cache.Size(ctx)
-	var s *thin.ServerError
-	if errors.As(err, &s) && s.Status == thin.StatusNoCache {
+	if isNoCache(err) {
 		return 0, nil
 	}
 	return n, err
+}
+
+func isNoCache(err error) bool {
+	var s *thin.ServerError
+	return errors.As(err, &s) && s.Status == thin.StatusNoCache
 }
 
 // Local reports whether a node is on this machine.

@@ -16,6 +16,7 @@ import (
 	"pianola/bindings/ignite/thin"
 	"pianola/bindings/servers"
 	"pianola/replay"
+	"pianola/replay/checktest"
 	"pianola/replay/outagetest"
 	"pianola/traces"
 	"pianola/traces/payload"
@@ -136,10 +137,16 @@ func TestNode(t *testing.T) {
 			test(t, s)
 		})
 	}
+	t.Run("contents", func(t *testing.T) { testContents(t, s) })
 	t.Run("pause", func(t *testing.T) {
 		emptied(t, at(s.Address))
 		outagetest.Pause(t, outagetest.Outage{Driver: &Driver, Properties: at(s.Address), Server: s, Slots: 1024})
 	})
+}
+
+// One trace makes one contents, whatever database it is replayed on.
+func testContents(t *testing.T, s *servers.Server) {
+	checktest.Run(t, checktest.Database{Driver: &Driver, Properties: at(s.Address)})
 }
 
 func sessionOf(t testing.TB, b *binding) bindings.Session {

@@ -282,6 +282,9 @@ func (w *work) record(a *thin.Answer, d *thin.Decoder) {
 		w.done(nil)
 		return
 	}
+	if w.op.Kind == traces.ReadModifyWrite {
+		w.op.ReadEnded = w.binding.clock.Now()
+	}
 	if err := w.write(&o, places); err != nil {
 		w.done(classed(err))
 	}
