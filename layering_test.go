@@ -40,6 +40,7 @@ var rooms = []room{
 
 	{packages: "traces/payload"},
 	{packages: "traces/keymap", ours: []string{"traces/payload"}},
+	{packages: "traces/archive", tests: []string{"traces"}},
 	{packages: "traces/...", ours: []string{"proto/...", "traces/..."},
 		outside: []string{protobuf, "github.com/klauspost/compress"}},
 
@@ -65,7 +66,7 @@ var rooms = []room{
 	// Outages are tried on real servers.
 	{packages: "replay/outagetest", ours: []string{"bindings", "bindings/servers", "replay/...", "traces/..."}},
 	// Contents are compared with memory's, after YCSB's workloads.
-	{packages: "replay/checktest", ours: []string{"bindings", "bindings/memory", "replay/...", "traces/...", "tracegen/..."}},
+	{packages: "replay/checktest", ours: []string{"bindings", "bindings/memory", "replay/...", "traces/..."}},
 	{packages: "replay/...", ours: []string{"replay/...", "bindings", "traces", "traces/payload"},
 		tests:   []string{"bindings/...", "traces/..."},
 		outside: []string{"github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys"},

@@ -1,10 +1,9 @@
-// Package checktest replays small traces on a database with every value
+// Package checktest replays the archived traces on a database with every value
 // checked, and demands that the table ends up as it does in memory: one trace,
 // one contents, whatever database it is replayed on.
 package checktest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,11 +17,8 @@ import (
 	"pianola/bindings/memory"
 	"pianola/replay"
 	"pianola/replay/measure"
-	"pianola/tracegen"
-	"pianola/tracegen/workloads"
 	"pianola/traces"
-	"pianola/traces/payload"
-	"pianola/traces/tracetest"
+	"pianola/traces/archive"
 )
 
 // Database is a database that can be had.
@@ -33,23 +29,25 @@ type Database struct {
 }
 
 const (
-	records = 400
-	ops     = 1500
 	// slots is more than enough for ops to overtake each other.
 	slots = 16
 	// deadline is for servers that have just begun to run.
 	deadline = 60 * time.Second
 )
 
-// Run replays YCSB's workloads, and a trace with deletes, on the database, and
-// logs a row of the table of databases and workloads: the first digits of each
+// Run replays the archive, YCSB's workloads and one with deletes, on the database
+// and logs a row of the table of databases and workloads: the first digits of each
 // digest. The database's table is dropped.
 func Run(t *testing.T, d Database) {
 	t.Helper()
 	row := fmt.Sprintf("%-12s", d.Driver.Name)
-	for _, w := range append(workloads.Names(), deletes) {
-		t.Run(w, func(t *testing.T) {
-			path := trace(t, w)
+	entries, err := archive.Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Run(e.Name, func(t *testing.T) {
+			path := file(t, e.Name)
 			want, err := replayed(t.Context(), path, Database{Driver: &memory.Driver})
 			if err != nil {
 				t.Fatal(err)
@@ -61,7 +59,8 @@ func Run(t *testing.T, d Database) {
 			if *got != *want {
 				t.Fatalf("%s ends with %d records of digest %s, memory with %d of %s", d.Driver.Name, got.Records, got.Digest, want.Records, want.Digest)
 			}
-			row += fmt.Sprintf("  %s %s", strings.TrimPrefix(w, "workload"), got.Digest[:12])
+			_, workload, _ := strings.Cut(e.Name, "-")
+			row += fmt.Sprintf("  %s %s", workload, got.Digest[:12])
 		})
 	}
 	t.Log(row)
@@ -122,80 +121,16 @@ func inspect(database string, p *measure.Phase) error {
 	return errors.Join(faults...)
 }
 
-// trace writes the trace of a workload and returns its path.
-func trace(t *testing.T, workload string) string {
+// file writes a trace of the archive to a file and returns its path.
+func file(t *testing.T, name string) string {
 	t.Helper()
-	if workload == deletes {
-		return tracetest.File(t, deletesHeader(), deletesOps())
-	}
-	text, ok := workloads.Read(workload)
-	if !ok {
-		t.Fatalf("there is no workload %q", workload)
-	}
-	spec, _, err := tracegen.Parse(tracegen.Input{
-		Sources:   []tracegen.Source{{Name: workload, Text: text}},
-		Overrides: []string{fmt.Sprint("recordcount=", records), fmt.Sprint("operationcount=", ops)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := tracegen.NewGenerator(spec, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	w, err := traces.NewWriter(&file, g.Header())
+	data, err := archive.Read(name)
+	path := filepath.Join(t.TempDir(), name+".trace.zst")
 	if err == nil {
-		err = g.Write(context.Background(), w, func(tracegen.Progress) {})
-	}
-	if err == nil {
-		_, err = w.Close()
-	}
-	path := filepath.Join(t.TempDir(), workload+".trace.zst")
-	if err == nil {
-		err = os.WriteFile(path, file.Bytes(), 0o666)
+		err = os.WriteFile(path, data, 0o666)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// deletes is the name of a trace that also deletes.
-const deletes = "deletes"
-
-func deletesHeader() *traces.Header {
-	h := tracetest.Header(tracetest.Load(), tracetest.Run(1000))
-	h.Records, h.Keys.Order = records, payload.Hashed
-	for _, k := range []traces.Kind{traces.Read, traces.Update, traces.Insert, traces.ReadModifyWrite, traces.Delete} {
-		h.Phases[1].Mix = append(h.Phases[1].Mix, traces.Share{Kind: k, Share: "0.2"})
-	}
-	return h
-}
-
-// deletesOps deletes half the records, one after the other, while others are
-// written and read; whole records and single fields.
-func deletesOps() []traces.Op {
-	out := tracetest.Inserts(records)
-	next, dead := uint64(records), uint64(0)
-	for i := range uint64(ops) {
-		r := payload.Mix(i)
-		op := traces.Op{Phase: 1, Due: i * 1e6, Kind: traces.Read, Key: dead + r%(next-dead)}
-		switch r >> 32 % 8 {
-		case 0, 1:
-			op.Kind, op.Written = traces.Update, traces.FieldSet(r>>40%11)
-		case 2, 3:
-			op.Kind, op.Written, op.Read = traces.ReadModifyWrite, traces.FieldSet(r>>40%11), traces.FieldSet(r>>45%11)
-		case 4:
-			op.Kind, op.Key = traces.Delete, dead
-			dead++
-		case 5:
-			op.Kind, op.Key = traces.Insert, next
-			next++
-		default:
-			op.Read = traces.FieldSet(r >> 45 % 11)
-		}
-		out = append(out, op)
-	}
-	return out
 }

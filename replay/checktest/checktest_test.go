@@ -11,7 +11,7 @@ import (
 	"pianola/traces"
 )
 
-// flawed is memory, but for one operation in a hundred.
+// flawed is memory, but for one operation in ten.
 type flawed struct {
 	bindings.Binding
 	flaw func(op *bindings.Op) (lost bool)
@@ -32,7 +32,7 @@ type flawedSession struct {
 
 func (s *flawedSession) Do(ctx context.Context, op *bindings.Op) error {
 	given := *op
-	if s.binding.done.Add(1)%100 == 0 && s.binding.flaw(&given) {
+	if s.binding.done.Add(1)%10 == 0 && s.binding.flaw(&given) {
 		return nil
 	}
 	return s.Session.Do(ctx, &given)
@@ -47,20 +47,20 @@ func TestFlawsAreFound(t *testing.T) {
 		want string
 		same bool
 	}{
-		{"none", "workloada", func(*bindings.Op) bool { return false }, "", true},
-		{"lost updates", "workloada", func(op *bindings.Op) bool { return op.Kind == traces.Update }, " stale", false},
-		{"updates of another field", "workloadf", func(op *bindings.Op) bool {
+		{"none", "format1-a", func(*bindings.Op) bool { return false }, "", true},
+		{"lost updates", "format1-a", func(op *bindings.Op) bool { return op.Kind == traces.Update }, " stale", false},
+		{"updates of another field", "format1-f", func(op *bindings.Op) bool {
 			if op.Kind == traces.ReadModifyWrite {
 				op.Write = []bindings.Field{{Name: "field9", Value: op.Write[0].Value}}
 			}
 			return false
 		}, "ops mismatched", false},
-		{"deletes that are answered and not done", deletes, func(op *bindings.Op) bool { return op.Kind == traces.Delete }, "", false},
-		{"reads of nothing", "workloadc", func(op *bindings.Op) bool { return op.Kind == traces.Read && op.Rows != nil }, "it gave 0 records", true},
-		{"scans that end early", "workloade", func(op *bindings.Op) bool { op.ScanLength = 1; return false }, "", true},
+		{"deletes that are answered and not done", "format1-deletes", func(op *bindings.Op) bool { return op.Kind == traces.Delete }, "", false},
+		{"reads of nothing", "format1-c", func(op *bindings.Op) bool { return op.Kind == traces.Read && op.Rows != nil }, "it gave 0 records", true},
+		{"scans that end early", "format1-e", func(op *bindings.Op) bool { op.ScanLength = 1; return false }, "", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			path := trace(t, c.workload)
+			path := file(t, c.workload)
 			want, err := replayed(t.Context(), path, Database{Driver: &memory.Driver})
 			if err != nil {
 				t.Fatal(err)
