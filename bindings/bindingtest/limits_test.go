@@ -6,7 +6,9 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pianola/bindings"
@@ -97,6 +99,34 @@ var limited = map[string]struct {
 		}
 		return nil
 	})},
+	"scans that pass by": {bindingtest.Limits{SparseScans: true, BlindUpdate: true}, func(ctx context.Context, op *bindings.Op, right bindings.Session) error {
+		switch {
+		case op.Kind == traces.Update:
+			for right.Do(ctx, op) != nil {
+				create := *op
+				create.Kind = traces.Insert
+				if right.Do(ctx, &create) == nil {
+					break
+				}
+			}
+			return nil
+		case op.Kind != traces.Scan || op.Rows == nil || len(op.Read) == 0:
+			return right.Do(ctx, op)
+		}
+		all := &recorded{}
+		twin := *op
+		twin.Rows, twin.ScanLength = all, 1<<20
+		err := right.Do(ctx, &twin)
+		given := 0
+		for _, r := range all.rows {
+			if len(r.all) > 0 && given < op.ScanLength {
+				r.replay(op.Rows)
+				given++
+			}
+		}
+		return err
+	}},
+	"deletions that linger": {bindingtest.Limits{DeleteLingers: 5 * time.Millisecond}, lingering()},
 	"short text in few fields": {bindingtest.Limits{TextOnly: true, MaxValueBytes: 1000, MaxFields: 30}, func(ctx context.Context, op *bindings.Op, right bindings.Session) error {
 		if len(op.Write) > 30 {
 			return &bindings.Error{Class: bindings.Invalid, Err: errors.New("too many fields")}
@@ -108,6 +138,32 @@ var limited = map[string]struct {
 		}
 		return right.Do(ctx, op)
 	}},
+}
+
+// lingering loses what a session writes to a key within a millisecond of its
+// deletion.
+func lingering() func(context.Context, *bindings.Op, bindings.Session) error {
+	type place struct {
+		session bindings.Session
+		key     string
+	}
+	var mu sync.Mutex
+	deleted := map[place]time.Time{}
+	return func(ctx context.Context, op *bindings.Op, right bindings.Session) error {
+		mu.Lock()
+		defer mu.Unlock()
+		err := right.Do(ctx, op)
+		at := place{right, string(op.Key)}
+		switch {
+		case op.Kind == traces.Delete:
+			deleted[at] = time.Now()
+		case op.Kind == traces.Insert && err == nil && time.Since(deleted[at]) < time.Millisecond:
+			lose := *op
+			lose.Kind = traces.Delete
+			return right.Do(ctx, &lose)
+		}
+		return err
+	}
 }
 
 // recorded takes records one by one.
