@@ -65,11 +65,11 @@ func (l *layout) learn(info *thin.TypeInfo) {
 // places returns where our fields are in an object; false if its list of fields
 // is unknown.
 func (l *layout) places(o *thin.Object) ([]int, bool) {
-	if _, ok := o.FieldID(0); ok {
-		return l.search(o), true
-	}
 	if o.Len() == 0 {
 		return nil, true
+	}
+	if _, ok := o.FieldID(0); ok {
+		return l.search(o), true
 	}
 	places, ok := (*l.schemas.Load())[o.SchemaID()]
 	return places, ok
