@@ -3,6 +3,7 @@ package traces
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -463,6 +464,31 @@ func FuzzReader(f *testing.F) {
 	f.Add(data)
 	f.Add(data[:len(data)-20])
 	f.Fuzz(refusedAlike)
+}
+
+// FuzzDump prints what can be read of a trace: each line is of a header or of an
+// op, and ends.
+func FuzzDump(f *testing.F) {
+	h, blocks := smallTrace()
+	f.Add(writeBlocks(f, h, blocks), false)
+	h, blocks = keyTrace(CodeAge, true, 64)
+	f.Add(writeBlocks(f, h, blocks), true)
+	f.Fuzz(func(t *testing.T, data []byte, asJSON bool) {
+		r, err := NewReader(bytes.NewReader(data), "stream")
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		_ = Dump(&out, r, asJSON) // what is broken is refused: FuzzReader looks at that
+		for line := range bytes.Lines(out.Bytes()) {
+			switch {
+			case asJSON && !json.Valid(line):
+				t.Fatalf("no JSON: %q", line)
+			case !asJSON && line[0] != '#' && bytes.Count(line, []byte("\t")) < 4:
+				t.Fatalf("no op: %q", line)
+			}
+		}
+	})
 }
 
 // FuzzForgedTrace makes checksums and places right behind what it changes, so
