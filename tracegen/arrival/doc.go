@@ -7,6 +7,11 @@
 // The due time of operation n is floor(n·10^9/rate) ns for an exact rate, found
 // from n alone. A generator calls Due for any n in any order.
 //
+// # Profiles
+//
+// Steps, ramps, bursts and sines are Profiles, made by ParseProfile. The due time
+// of operation n is found from n alone, in whole numbers of up to 192 bits.
+//
 // # Poisson
 //
 // Gaps are whole ticks, independent of one another and unbiased: their mean is
