@@ -75,8 +75,12 @@ func NewGenerator(spec *Spec, toolVersion string) (*Generator, error) {
 
 func (s *Spec) hasWarmup() bool { return s.WarmupOps > 0 || s.WarmupDuration > 0 }
 
-// timedOps is the mean rate times a duration, rounded.
+// timedOps is the mean rate times a duration, rounded, or of a profile the
+// number of its operations.
 func (g *Generator) timedOps(duration time.Duration) uint64 {
+	if p, err := g.spec.profile(); p != nil && err == nil {
+		return p.Count(duration)
+	}
 	n := new(big.Int).Mul(new(big.Int).SetUint64(g.spec.Rate.Numerator), big.NewInt(int64(duration)))
 	d := new(big.Int).Mul(new(big.Int).SetUint64(g.spec.Rate.Denominator), big.NewInt(1e9))
 	n.Add(n.Mul(n, big.NewInt(2)), d)
@@ -146,6 +150,7 @@ func (g *Generator) newPhase(name string, ops uint64, duration time.Duration) (*
 	if s.schedule, err = g.newSchedule(stream("gaps")); err != nil {
 		return nil, err
 	}
+	s.rate = spec.meanRate(ops, duration)
 	s.visibility = visibilityOps(spec.Visibility, s.schedule.Peak())
 	if s.ops = ops; duration > 0 {
 		if most := s.schedule.Count(duration); ops == 0 || most < ops {
@@ -185,6 +190,10 @@ func (g *Generator) newSchedule(gaps random.Stream) (arrival.Schedule, error) {
 			return nil, err
 		}
 		return p.Draw(gaps), nil
+	}
+	p, err := g.spec.profile()
+	if p != nil || err != nil {
+		return p, err
 	}
 	return arrival.NewConstant(g.spec.Rate)
 }

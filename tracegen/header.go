@@ -47,10 +47,10 @@ func (g *Generator) newHeader(toolVersion string) *traces.Header {
 func (g *Generator) headerPhase(p *phaseSource) traces.Phase {
 	s := g.spec
 	phase := traces.Phase{
-		Name: p.name, Paced: true, Rate: s.Rate, VisibilityOps: p.visibility,
+		Name: p.name, Paced: true, Rate: p.rate, VisibilityOps: p.visibility,
 		KeyLaw:   g.keyLawText(),
 		KeyMap:   p.law.keyMap(),
-		Arrivals: fmt.Sprintf("%s %s op/s", s.Arrivals, rateText(s.Rate)),
+		Arrivals: g.arrivalsText(),
 	}
 	kinds, parts := shares(s)
 	for i, k := range kinds {
@@ -75,6 +75,14 @@ func (g *Generator) victimKeys() *[keymap.Rounds]uint64 {
 		}
 	}
 	return nil
+}
+
+// arrivalsText names the law of the due times. A profile holds its rates.
+func (g *Generator) arrivalsText() string {
+	if s := g.spec; s.Rate.Numerator > 0 {
+		return fmt.Sprintf("%s %s op/s", s.Arrivals, rateText(s.Rate))
+	}
+	return string(g.spec.Arrivals)
 }
 
 // keyLawText says how the keys of operations are chosen that need a record.

@@ -39,14 +39,8 @@ func (r *specReader) extent(s *Spec) {
 	}
 	s.Ops, s.Duration = ops, duration
 
-	rate, _, ok3 := settle(r, "target", r.rate, r.positiveRate)
-	s.Rate, s.RateStated = rate, ok3 && rate.Numerator > 0
-	if ok3 && !s.RateStated {
-		s.Rate = defaultRate
-		r.noteAll("no rate given: %d op/s", defaultRate.Numerator)
-	}
+	ok3 := r.pace(s)
 	s.LoadRate, _ = r.rate(r.get("load.rate"))
-	s.Arrivals, _, _ = settle(r, "arrivals", r.arrivals, r.arrivals)
 	if ok1 && ok2 && ok3 && ops > 0 && duration > 0 {
 		r.noteEnd(s, at, until)
 	}
@@ -72,14 +66,9 @@ func (r *specReader) positiveRate(g givenProperty) (traces.Rate, bool) {
 	return rate, ok && rate.Numerator > 0
 }
 
-func (r *specReader) arrivals(g givenProperty) (Arrivals, bool) {
-	word, ok := r.word(g, []string{string(Constant), string(Poisson)}, []string{"step", "ramp", "sine", "burst"})
-	return Arrivals(word), ok
-}
-
 // noteEnd tells which of two ends of phase run comes first.
 func (r *specReader) noteEnd(s *Spec, ops, duration givenProperty) {
-	length := lengthOf(s.Ops, s.Rate)
+	length := s.lengthOf(s.Ops)
 	switch length.Cmp(new(big.Int).SetUint64(uint64(s.Duration))) {
 	case -1:
 		r.note(ops, fmt.Sprintf("phase run ends after %d operations, about %v, before its duration of %v",
@@ -128,8 +117,8 @@ func (r *specReader) visibility(s *Spec) {
 		return
 	}
 	s.Visibility = d
-	if r.sound("target") && countIn(d, s.Rate).Cmp(big.NewInt(maxVisibilityOps)) > 0 {
-		r.note(g, fmt.Sprintf("%v are more than %d operations at this rate; an insert of that many operations ago is visible", d, maxVisibilityOps))
+	if r.sound("target", "arrivals") && countIn(d, s.peak()).Cmp(big.NewInt(maxVisibilityOps)) > 0 {
+		r.note(g, fmt.Sprintf("%v are more than %d operations at the highest rate; an insert of that many operations ago is visible", d, maxVisibilityOps))
 	}
 }
 
@@ -148,11 +137,11 @@ func (r *specReader) limits(s *Spec) {
 	warm := mostOps(s, s.WarmupOps, s.WarmupDuration)
 	all := new(big.Int).Add(count, warm)
 	switch {
-	case s.Duration == 0 && tooLong(lengthOf(s.Ops, s.Rate)):
+	case s.Duration == 0 && tooLong(s.lengthOf(s.Ops)):
 		r.fail(r.blame("target", "operationcount"), "phase run would last longer than %s", maxPhaseText)
 	case count.Cmp(big.NewInt(maxOps)) > 0:
 		r.fail(r.blame("maxexecutiontime"), "phase run would have more than %d operations", uint64(maxOps))
-	case r.sound("warmup", "warmuptime") && tooLong(lengthOf(s.WarmupOps, s.Rate)):
+	case r.sound("warmup", "warmuptime") && tooLong(s.lengthOf(s.WarmupOps)):
 		r.fail(r.get("warmup"), "phase warmup would last longer than %s", maxPhaseText)
 	case r.sound("warmup", "warmuptime") && all.Cmp(big.NewInt(maxOps)) > 0:
 		g := r.get("warmup")
@@ -176,7 +165,7 @@ func mostOps(s *Spec, ops uint64, d time.Duration) *big.Int {
 	if d == 0 {
 		return count
 	}
-	inTime := countIn(d, s.Rate)
+	inTime := s.countIn(d)
 	if s.Arrivals == Poisson {
 		inTime.Add(inTime, big.NewInt(poissonSpread))
 	}

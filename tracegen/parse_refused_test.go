@@ -100,7 +100,7 @@ var refused = []struct{ text, want string }{
 	{"requestdistribution=zipf", `f:5: requestdistribution="zipf": unknown, known are uniform, zipfian, latest, hotspot, sequential, exponential`},
 	{"requestdistribution=Zipfian", `f:5: requestdistribution="Zipfian": unknown, known are uniform, zipfian, latest, hotspot, sequential, exponential, the nearest is zipfian`},
 	{"zipfian.range=full", `f:5: zipfian.range="full": unknown, known are ycsb, exact`},
-	{"arrivals=uniform", `f:5: arrivals="uniform": unknown, known are constant, poisson, step, ramp, sine, burst; supported are constant, poisson`},
+	{"arrivals=uniform", `f:5: arrivals="uniform": unknown, known are constant, poisson, step, ramp, sine, burst`},
 	{"table=", `f:5: table="": empty, expected is the name of a table`},
 	{`table=a\tb`, `f:5: table="a\tb": holds a control character`},
 	{"keyprefix=" + strings.Repeat("k", 1025), `f:5: keyprefix="` + strings.Repeat("k", 80) + `"...: 1025 bytes long, at most 1024 are possible`},
@@ -226,7 +226,16 @@ var refused = []struct{ text, want string }{
 
 	// Later versions.
 	{"batch.size=5", `f:5: batch.size="5": not supported by this version yet, supported is 1`},
-	{"arrivals=ramp", `f:5: arrivals="ramp": not supported by this version yet, supported are constant, poisson`},
+	{"arrivals=ramp", `f:5: arrivals="ramp": no colon behind the word
+hint: for example ramp:1000..5000/60s`},
+	{"arrivals=ramp:5..0/1s", `f:5: arrivals="ramp:5..0/1s": the ramp ends without operations, and its last rate stays
+hint: for example ramp:1000..5000/60s`},
+	{"arrivals=step:10s@5 # slow", `f:5: arrivals="step:10s@5 # slow": a remark behind the value`},
+	{"arrivals=step:10s@5,1s@7\ntarget=5", `f:6: target="5": contradicts arrivals=step:10s@5,1s@7, which states its rates
+hint: leave one of them out`},
+	{"arrivals=step:10s@5,1s@7\n--rate 5", `--rate "5": contradicts arrivals=step:10s@5,1s@7, which states its rates
+hint: leave one of them out`},
+	{"arrivals=step:1h@1,1s@0.000000001", `f:5: operationcount="1000": phase run would last longer than 146 years`},
 }
 
 func TestRefusedSpecs(t *testing.T) {

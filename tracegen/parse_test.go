@@ -219,7 +219,7 @@ var accepted = []struct {
 	{"insertproportion=0.05\nreadproportion=0.9\ninsert.visibility=0s", "insertproportion=0.05\nreadproportion=0.9\ninsert.visibility=0s", ""},
 	{"insert.visibility=1s", "", "f:5: insert.visibility: no effect without inserts and operations that choose a key"},
 	{"insertproportion=0.05\nreadproportion=0.9\n--rate 1000000000", "insertproportion=0.05\nreadproportion=0.9\ninsert.visibility=100ms\ntarget=1000000000",
-		"insert.visibility: 100ms are more than 16777216 operations at this rate; an insert of that many operations ago is visible"},
+		"insert.visibility: 100ms are more than 16777216 operations at the highest rate; an insert of that many operations ago is visible"},
 	{"insertproportion=1\nreadproportion=0\nupdateproportion=0\nrequestdistribution=latest\ninsert.visibility=1s\nreadallfields=false\nwriteallfields=true",
 		"insertproportion=1\nreadproportion=0\nupdateproportion=0\n-requestdistribution\n-readallfields\n-writeallfields",
 		"f:8: requestdistribution: no effect without operations that choose a key|" +

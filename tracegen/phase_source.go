@@ -27,8 +27,9 @@ type phaseSource struct {
 	// An insert is visible to the ops behind the visibility-th after it.
 	visibility uint64
 
-	// schedule is nil in an unpaced phase.
+	// schedule is nil in an unpaced phase; rate is its stated mean.
 	schedule arrival.Schedule
+	rate     traces.Rate
 	// No operation is due at end or later, in ticks. If the phase is timed that
 	// is its end, else a fault.
 	end   uint64

@@ -35,10 +35,11 @@ type Spec struct {
 	Ops      uint64
 	Duration time.Duration
 	// Rate in operations per second, reduced, of a decimal with at most 9 digits
-	// behind the point; RateStated is false if it is the default.
+	// behind the point; RateStated is false if it is the default. Zero where
+	// Arrivals is a profile, which states its rates.
 	Rate       traces.Rate
 	RateStated bool
-	// Arrivals is Constant or Poisson.
+	// Arrivals is Constant, Poisson, or the text of an arrival.Profile.
 	Arrivals Arrivals
 	// LoadRate paces the load; zero leaves it unpaced.
 	LoadRate traces.Rate

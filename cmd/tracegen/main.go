@@ -4,10 +4,12 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"pianola/cmd/program"
+	"pianola/tracegen/arrival"
 )
 
 // version is set when a release is built.
@@ -28,6 +30,10 @@ func newApp() *cli.App {
 -w takes a ready workload (tracegen workloads lists them) or a file in the format of
 YCSB's property files; docs/ycsb.md has every property. The same spec and seed give
 the same operations on any machine; the digest that is printed proves it.
+
+Profiles of --arrivals, whose rates are operations per second (docs/arrivals.md):
+
+  ` + strings.ReplaceAll(arrival.Syntax, "\n", "\n  ") + `
 
 Exit codes: 0 done, 1 could not be done, 2 command line, property or spec is wrong,
 130 interrupted.`,

@@ -101,6 +101,18 @@ func (s *Sine) Due(n uint64) uint64 {
 	return due[0]
 }
 
+// stepOf returns the step of operation n and N at its begin and its end, given
+// that of an operation before.
+func (s *Sine) stepOf(step, n uint64) (at, from, to uint64) {
+	if next := step + 1; next < lastStep { // it is that of most
+		if from, to := s.node(next), s.node(next+1); from <= n && n < to {
+			return next, from, to
+		}
+	}
+	step = s.after(step, n)
+	return step, s.node(step), s.node(min(step+1, lastStep))
+}
+
 // after returns the last step that begins with no more than n operations, given
 // one before.
 func (s *Sine) after(step, n uint64) uint64 {
@@ -119,8 +131,7 @@ func (s *Sine) Fill(due []uint64, first uint64) {
 	for j := range due {
 		n := first + uint64(j)
 		if n >= to {
-			step = s.after(step, n)
-			from, to = s.node(step), s.node(min(step+1, lastStep))
+			step, from, to = s.stepOf(step, n)
 		}
 		if n >= to {
 			due[j] = MaxDue
