@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -26,22 +27,11 @@ import (
 // With asJSON each line is a JSON object with the same names instead; the keys
 // of the fixed columns are index, phase, due, kind and key.
 func Dump(w io.Writer, r *Reader, asJSON bool) error {
-	out := bufio.NewWriterSize(w, 1<<16)
-	d := dumper{h: r.Header(), out: out, phase: -1}
-	if asJSON {
-		d.enc = json.NewEncoder(out)
-		d.enc.SetEscapeHTML(false)
-	}
+	d := newDumper(w, r, asJSON)
 	if err := d.header(); err != nil {
 		return dumpError(err)
 	}
-	for r.Scan() {
-		if err := d.op(r.Op()); err != nil {
-			return dumpError(err)
-		}
-	}
-	if err := r.Err(); err != nil {
-		out.Flush()
+	if err := d.ops(r, math.MaxUint64); err != nil {
 		return err
 	}
 	if err := d.phasesTo(len(d.h.Phases) - 1); err != nil {
@@ -52,8 +42,48 @@ func Dump(w io.Writer, r *Reader, asJSON bool) error {
 			return dumpError(err)
 		}
 	}
-	if err := out.Flush(); err != nil {
+	if err := d.out.Flush(); err != nil {
 		return dumpError(err)
+	}
+	return nil
+}
+
+// DumpPart writes the header and the next ops of r, at most so many, as Dump
+// does. The digest is left out: it is that of the whole trace.
+func DumpPart(w io.Writer, r *Reader, asJSON bool, ops uint64) error {
+	d := newDumper(w, r, asJSON)
+	if err := d.header(); err != nil {
+		return dumpError(err)
+	}
+	if err := d.ops(r, ops); err != nil {
+		return err
+	}
+	if err := d.out.Flush(); err != nil {
+		return dumpError(err)
+	}
+	return nil
+}
+
+func newDumper(w io.Writer, r *Reader, asJSON bool) *dumper {
+	d := &dumper{h: r.Header(), out: bufio.NewWriterSize(w, 1<<16), phase: -1}
+	if asJSON {
+		d.enc = json.NewEncoder(d.out)
+		d.enc.SetEscapeHTML(false)
+	}
+	return d
+}
+
+// ops writes the next ops, at most so many. What was written before an error of
+// the trace is there.
+func (d *dumper) ops(r *Reader, most uint64) error {
+	for n := uint64(0); n < most && r.Scan(); n++ {
+		if err := d.op(r.Op()); err != nil {
+			return dumpError(err)
+		}
+	}
+	if err := r.Err(); err != nil {
+		d.out.Flush()
+		return err
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,6 +28,7 @@ that it names. FILE may be -, standard input.`,
 				return err
 			}
 			defer r.Close()
+			r.DecodeAhead(runtime.GOMAXPROCS(0))
 			totals, err := readAll(r, func(*traces.Block) {})
 			if err != nil {
 				return err
