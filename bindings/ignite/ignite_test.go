@@ -404,15 +404,62 @@ func TestSecureConnections(t *testing.T) {
 	}
 }
 
-// TestANodeIsLost: with a backup, nothing that was acknowledged is lost with a
-// node, whichever of the hosts it was; the result tells of it.
-func TestANodeIsLost(t *testing.T) {
+// TestThreeNodes runs what takes a cluster.
+func TestThreeNodes(t *testing.T) {
 	nodes := servers.StartCluster(t, "ignite", 3)
-	var hosts []string
+	var addresses []string
 	for _, n := range nodes {
-		hosts = append(hosts, n.Address)
+		addresses = append(addresses, n.Address)
 	}
-	b := opened(t, at(strings.Join(hosts, ","), "ignite.backups", "1"))
+	hosts := strings.Join(addresses, ",")
+	t.Run("suite", func(t *testing.T) {
+		bindingtest.Run(t, func(t *testing.T) bindings.Binding {
+			emptied(t, at(hosts))
+			return configured(t, at(hosts))
+		}, bindingtest.Limits{BlindInsert: true, TextOnly: true, WholeUpdates: true})
+	})
+	t.Run("many scans", func(t *testing.T) { testManyScans(t, hosts) })
+	t.Run("a node is lost", func(t *testing.T) { testANodeIsLost(t, hosts, nodes) })
+}
+
+// testManyScans: more at a time than the servers have threads.
+func testManyScans(t *testing.T, hosts string) {
+	emptied(t, at(hosts))
+	b := opened(t, at(hosts))
+	const n = 500
+	session := sessionOf(t, b)
+	for i := range n {
+		op := whole(traces.Insert, i)
+		op.Key = fmt.Appendf(nil, "user%06d", i)
+		mustDo(t, session, op)
+	}
+	var all sync.WaitGroup
+	for w := range 200 {
+		session := sessionOf(t, b)
+		all.Go(func() {
+			for i := range 8 {
+				start := (w*61 + i*17) % n
+				got := &rows{}
+				op := &bindings.Op{Kind: traces.Scan, Key: fmt.Appendf(nil, "user%06d", start), ScanLength: 50, Rows: got,
+					Deadline: b.clock.Now() + time.Minute}
+				if err := session.Do(t.Context(), op); err != nil {
+					t.Errorf("a scan from %d: %v", start, err)
+					return
+				}
+				if len(got.keys) != min(50, n-start) || !slices.IsSorted(got.keys) {
+					t.Errorf("a scan from %d gives %d records", start, len(got.keys))
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// testANodeIsLost: with a backup, nothing that was acknowledged is lost with a
+// node, though it is one of the hosts; the result tells of it.
+func testANodeIsLost(t *testing.T, hosts string, nodes []*servers.Server) {
+	emptied(t, at(hosts))
+	b := opened(t, at(hosts, "ignite.backups", "1"))
 	const workers, each = 8, 1500
 	var acknowledged [workers][each]bool
 	var written atomic.Int32
