@@ -138,7 +138,11 @@ func (r *specReader) limits(s *Spec) {
 	all := new(big.Int).Add(count, warm)
 	switch {
 	case s.Duration == 0 && tooLong(s.lengthOf(s.Ops)):
-		r.fail(r.blame("target", "operationcount"), "phase run would last longer than %s", maxPhaseText)
+		pace := "target"
+		if s.Rate.Numerator == 0 {
+			pace = "operationcount" // a profile states its rates
+		}
+		r.fail(r.blame(pace, "operationcount"), "phase run would last longer than %s", maxPhaseText)
 	case count.Cmp(big.NewInt(maxOps)) > 0:
 		r.fail(r.blame("maxexecutiontime"), "phase run would have more than %d operations", uint64(maxOps))
 	case r.sound("warmup", "warmuptime") && tooLong(s.lengthOf(s.WarmupOps)):

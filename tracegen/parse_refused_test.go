@@ -230,12 +230,12 @@ var refused = []struct{ text, want string }{
 hint: for example ramp:1000..5000/60s`},
 	{"arrivals=ramp:5..0/1s", `f:5: arrivals="ramp:5..0/1s": the ramp ends without operations, and its last rate stays
 hint: for example ramp:1000..5000/60s`},
-	{"arrivals=step:10s@5 # slow", `f:5: arrivals="step:10s@5 # slow": a remark behind the value`},
+	{"arrivals=step:10s@5 # slow", `f:5: arrivals="step:10s@5 # slow": a remark behind the value, known are remarks on lines of their own`},
 	{"arrivals=step:10s@5,1s@7\ntarget=5", `f:6: target="5": contradicts arrivals=step:10s@5,1s@7, which states its rates
 hint: leave one of them out`},
 	{"arrivals=step:10s@5,1s@7\n--rate 5", `--rate "5": contradicts arrivals=step:10s@5,1s@7, which states its rates
 hint: leave one of them out`},
-	{"arrivals=step:1h@1,1s@0.000000001", `f:5: operationcount="1000": phase run would last longer than 146 years`},
+	{"target=0\noperationcount=10000\narrivals=step:1h@1,1s@0.000000001", `f:6: operationcount="10000": phase run would last longer than 146 years`},
 }
 
 func TestRefusedSpecs(t *testing.T) {

@@ -40,7 +40,7 @@ func (g *generation) flags() []cli.Flag {
 		&cli.StringFlag{Name: "ops", Usage: "generate `N` operations of phase run (operationcount)"},
 		&cli.StringFlag{Name: "duration", Usage: "end phase run after `D`, as 90s or 2h (maxexecutiontime)"},
 		&cli.StringFlag{Name: "rate", Usage: "`R` operations are due per second (target)", DefaultText: "1000"},
-		&cli.StringFlag{Name: "arrivals", Usage: "`LAW` of the due times: constant, poisson, or a profile (step:…, ramp:…, sine:…, burst:…) as below", DefaultText: "constant"},
+		&cli.StringFlag{Name: "arrivals", Usage: "`LAW` of the due times: constant, poisson, or a profile (step:…, ramp:…, sine:…, burst:…; see above)", DefaultText: "constant"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the trace to `FILE`; - is standard output"},
 		&cli.BoolFlag{Name: "force", Usage: "replace FILE if it exists", DisableDefaultText: true},
 	}
