@@ -48,10 +48,12 @@ var rooms = []room{
 	{packages: "bindings/all", ours: []string{"bindings/..."}, tests: []string{"traces/..."}},
 	// The suite compares with memory, its oracle.
 	{packages: "bindings/bindingtest", ours: []string{"bindings", "bindings/memory", "traces", "traces/payload"}},
-	// Outages are seen in runs.
 	// Servers for tests know nothing of what is tested.
 	{packages: "bindings/servers/...", ours: []string{"bindings/servers"}},
-	{packages: "bindings/...", ours: []string{"bindings", "traces", "traces/payload"},
+	// What bindings of one kind share.
+	{packages: "bindings/directory"},
+	{packages: "bindings/keyvalue", ours: []string{"bindings", "traces"}},
+	// Outages are seen in runs.
 		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}, anyOutside: true},
 
 	// Outages are tried on real servers.

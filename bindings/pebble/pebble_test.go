@@ -99,8 +99,8 @@ func TestATemporaryDirectoryIsRemoved(t *testing.T) {
 		names, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*"))
 		return names
 	}
-	if len(left()) != 1 || left()[0] != b.dir {
-		t.Errorf("while it is open there is %q, want %q", left(), b.dir)
+	if len(left()) != 1 || left()[0] != b.dir.Path {
+		t.Errorf("while it is open there is %q, want %q", left(), b.dir.Path)
 	}
 	mustClose(t, b)
 	if len(left()) != 0 {
@@ -324,7 +324,7 @@ func TestCountCanBeCancelled(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	op := &bindings.Op{Kind: traces.Scan, Table: "usertable", ScanLength: 1 << 30}
-	if err := s.locate(op); err != nil {
+	if err := s.at.Locate(op); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.scan(ctx, op); !errors.Is(err, context.Canceled) {
