@@ -27,7 +27,7 @@ func TestLocate(t *testing.T) {
 
 func TestLocksAreByKey(t *testing.T) {
 	l := NewLocks()
-	if l.Of([]byte("a")) != l.Of([]byte("a")) {
+	if first, again := l.Of([]byte("a")), l.Of([]byte("a")); first != again {
 		t.Error("a key has two locks")
 	}
 	seen := map[any]bool{}
