@@ -3,6 +3,7 @@ package all
 
 import (
 	"pianola/bindings"
+	"pianola/bindings/badger"
 	"pianola/bindings/bbolt"
 	"pianola/bindings/cassandra"
 	"pianola/bindings/memory"
@@ -16,5 +17,5 @@ import (
 
 // Drivers returns every driver, in the order they are listed to people.
 func Drivers() []bindings.Driver {
-	return []bindings.Driver{pebble.Driver, bbolt.Driver, mongodb.Driver, cassandra.Driver, redis.Driver, postgresql.Driver, mysql.Driver, memory.Driver, null.Driver}
+	return []bindings.Driver{pebble.Driver, bbolt.Driver, badger.Driver, mongodb.Driver, cassandra.Driver, redis.Driver, postgresql.Driver, mysql.Driver, memory.Driver, null.Driver}
 }
