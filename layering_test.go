@@ -53,6 +53,7 @@ var rooms = []room{
 	// What bindings of one kind share.
 	{packages: "bindings/directory"},
 	{packages: "bindings/keyvalue", ours: []string{"bindings", "traces"}},
+	{packages: "bindings/sqltable", ours: []string{"bindings", "traces"}, tests: []string{"traces/payload"}},
 	{packages: "bindings/writer", ours: []string{"bindings"}},
 	// Outages are seen in runs.
 	{packages: "bindings/...", ours: append([]string{"bindings", "traces", "traces/payload"}, bindingParts...),
@@ -78,7 +79,7 @@ const protobuf = "google.golang.org/protobuf"
 
 var (
 	// bindingParts is what bindings of one kind share.
-	bindingParts = []string{"bindings/directory", "bindings/keyvalue", "bindings/writer"}
+	bindingParts = []string{"bindings/directory", "bindings/keyvalue", "bindings/sqltable", "bindings/writer"}
 	// shared is what both commands do alike; it knows neither side.
 	shared   = []string{"cmd/exit", "cmd/output", "cmd/program", "cmd/status"}
 	commands = []string{"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term"}

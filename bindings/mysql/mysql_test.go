@@ -19,6 +19,7 @@ import (
 	"pianola/bindings"
 	"pianola/bindings/bindingtest"
 	"pianola/bindings/servers"
+	"pianola/bindings/sqltable"
 	"pianola/replay/outagetest"
 	"pianola/traces"
 	"pianola/traces/payload"
@@ -308,12 +309,6 @@ func TestStatementsArePrepared(t *testing.T) {
 	if n := len(session.prepared); n != before {
 		t.Errorf("%d statements more were prepared", n-before)
 	}
-	h := testConfig().Header
-	h.Phases = []traces.Phase{{Name: "run", Mix: []traces.Share{{Kind: traces.Read}}}}
-	few := newTable(h, "text")
-	if list := few.shapes(); len(list) != 11 {
-		t.Errorf("a trace of READs needs %d statements, want 11", len(list))
-	}
 }
 
 // TestDeadline: an operation that is late costs its connection.
@@ -490,7 +485,7 @@ func BenchmarkOverhead(b *testing.B) {
 	})
 	b.Run("bare read", func(b *testing.B) {
 		b.ReportAllocs()
-		query := session.prepared[shape{kind: traces.Read}].query
+		query := session.prepared[sqltable.Shape{Kind: traces.Read}].query
 		row := make([]driver.Value, 10)
 		for b.Loop() {
 			rows, err := query.QueryContext(context.Background(), []driver.NamedValue{{Ordinal: 1, Value: []byte("user1")}})

@@ -18,6 +18,7 @@ import (
 	"pianola/bindings"
 	"pianola/bindings/bindingtest"
 	"pianola/bindings/servers"
+	"pianola/bindings/sqltable"
 	"pianola/replay/outagetest"
 	"pianola/traces"
 	"pianola/traces/payload"
@@ -321,12 +322,6 @@ func TestStatementsArePrepared(t *testing.T) {
 	if n := len(session.prepared); n != before {
 		t.Errorf("%d statements more were prepared", n-before)
 	}
-	h := testConfig().Header
-	h.Phases = []traces.Phase{{Name: "run", Mix: []traces.Share{{Kind: traces.Read}}}}
-	few := newTable(h, "text")
-	if list := few.shapes(); len(list) != 11 {
-		t.Errorf("a trace of READs needs %d statements, want 11", len(list))
-	}
 }
 
 // TestDeadline: a statement that waits for a lock is cancelled, and the
@@ -497,7 +492,7 @@ func BenchmarkOverhead(b *testing.B) {
 	})
 	b.Run("bare read", func(b *testing.B) {
 		b.ReportAllocs()
-		name := session.prepared[shape{kind: traces.Read}]
+		name := session.prepared[sqltable.Shape{Kind: traces.Read}]
 		for b.Loop() {
 			rows := session.conn.ExecPrepared(context.Background(), name, [][]byte{[]byte("user1")}, binaryFormat, binaryFormat)
 			for rows.NextRow() {
