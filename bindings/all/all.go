@@ -13,9 +13,10 @@ import (
 	"pianola/bindings/pebble"
 	"pianola/bindings/postgresql"
 	"pianola/bindings/redis"
+	"pianola/bindings/sqlite"
 )
 
 // Drivers returns every driver, in the order they are listed to people.
 func Drivers() []bindings.Driver {
-	return []bindings.Driver{pebble.Driver, bbolt.Driver, badger.Driver, mongodb.Driver, cassandra.Driver, redis.Driver, postgresql.Driver, mysql.Driver, memory.Driver, null.Driver}
+	return []bindings.Driver{pebble.Driver, bbolt.Driver, badger.Driver, sqlite.Driver, mongodb.Driver, cassandra.Driver, redis.Driver, postgresql.Driver, mysql.Driver, memory.Driver, null.Driver}
 }
