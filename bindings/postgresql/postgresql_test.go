@@ -18,7 +18,6 @@ import (
 	"pianola/bindings"
 	"pianola/bindings/bindingtest"
 	"pianola/bindings/servers"
-	"pianola/bindings/sqltable"
 	"pianola/replay/outagetest"
 	"pianola/traces"
 	"pianola/traces/payload"
@@ -472,35 +471,4 @@ func TestAPauseShows(t *testing.T) {
 func TestAKilledServer(t *testing.T) {
 	s := servers.Start(t, "postgresql")
 	outagetest.Kill(t, outagetest.Outage{Driver: &Driver, Properties: at(s.Address), Server: s, Slots: 16, Recovery: 4 * time.Second})
-}
-
-// BenchmarkOverhead runs the binding beside the bare client.
-func BenchmarkOverhead(b *testing.B) {
-	s := servers.Start(b, "postgresql")
-	session := sessionOf(b, opened(b, at(s.Address)))
-	if err := session.Do(b.Context(), whole(traces.Insert, "user1")); err != nil {
-		b.Fatal(err)
-	}
-	b.Run("read", func(b *testing.B) {
-		b.ReportAllocs()
-		op := &bindings.Op{Kind: traces.Read, Key: []byte("user1"), Deadline: time.Hour}
-		for b.Loop() {
-			if err := session.Do(context.Background(), op); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("bare read", func(b *testing.B) {
-		b.ReportAllocs()
-		name := session.prepared[sqltable.Shape{Kind: traces.Read}]
-		for b.Loop() {
-			rows := session.conn.ExecPrepared(context.Background(), name, [][]byte{[]byte("user1")}, binaryFormat, binaryFormat)
-			for rows.NextRow() {
-				rows.Values()
-			}
-			if _, err := rows.Close(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }
