@@ -1,10 +1,10 @@
 # Rooms and commands share their names, so programs are built into bin/.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: usage build test race contents quiet lint fuzz generate check clean version
+.PHONY: usage build test race contents quiet lint fuzz generate check bench-databases servers-up servers-down clean version
 
 usage:
-	@sed -n 's/^\([a-z]*\):.*## /\1 	/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1 	/p' Makefile | expand -t 18
 
 build: ## build bin/tracegen and bin/replay
 	go build -ldflags "-X main.version=$(VERSION)" -o bin/ ./cmd/...
@@ -32,6 +32,15 @@ generate: ## generate code from the schemas
 
 check: ## all of the above and more, as continuous integration does
 	.ci/check
+
+bench-databases: ## print what each binding costs over its bare client
+	@.ci/bench-databases
+
+servers-up: ## start a server for tests in the background: DB=redis
+	@go run ./bindings/servers/up -background $(DB)
+
+servers-down: ## stop it, or all that were started so: DB=redis
+	@go run ./bindings/servers/down $(DB)
 
 clean: ## remove what was built and the tools that checks installed
 	rm -rf bin .tools

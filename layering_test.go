@@ -50,7 +50,6 @@ var rooms = []room{
 	{packages: "bindings/all", ours: []string{"bindings/..."}, tests: []string{"traces/..."}},
 	// The suite compares with memory, its oracle.
 	{packages: "bindings/bindingtest", ours: []string{"bindings", "bindings/memory", "traces", "traces/payload"}},
-	// Outages are seen in runs.
 	// Servers for tests know nothing of what is tested.
 	{packages: "bindings/servers/...", ours: []string{"bindings/servers"}},
 	// A client of our own has rooms of its own, and its schema.
@@ -60,7 +59,13 @@ var rooms = []room{
 	{packages: "bindings/ignite/thin", tests: []string{"bindings/servers"}},
 	{packages: "bindings/ignite", ours: []string{"bindings", "bindings/ignite/thin", "traces", "traces/payload"},
 		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}},
-	{packages: "bindings/...", ours: []string{"bindings", "traces", "traces/payload"},
+	// What bindings of one kind share.
+	{packages: "bindings/directory"},
+	{packages: "bindings/keyvalue", ours: []string{"bindings", "traces"}},
+	{packages: "bindings/sqltable", ours: []string{"bindings", "traces"}, tests: []string{"traces/payload"}},
+	{packages: "bindings/writer", ours: []string{"bindings"}},
+	// Outages are seen in runs.
+	{packages: "bindings/...", ours: append([]string{"bindings", "traces", "traces/payload"}, bindingParts...),
 		tests: []string{"bindings/bindingtest", "bindings/servers", "replay/...", "traces/..."}, anyOutside: true},
 
 	// Outages are tried on real servers.
@@ -84,6 +89,8 @@ var rooms = []room{
 const protobuf = "google.golang.org/protobuf"
 
 var (
+	// bindingParts is what bindings of one kind share.
+	bindingParts = []string{"bindings/directory", "bindings/keyvalue", "bindings/sqltable", "bindings/writer"}
 	// shared is what both commands do alike; it knows neither side.
 	shared   = []string{"cmd/exit", "cmd/output", "cmd/program", "cmd/status"}
 	commands = []string{"github.com/urfave/cli/v2", "golang.org/x/sys", "golang.org/x/term"}

@@ -180,6 +180,7 @@ var propertyFamilies = map[string]propertyUse{
 	"zipfian": used, "load": used, "insert": used, "value": used, "arrivals": used,
 	"warmup": used, "exponential": used, "fieldlength": used,
 
+	"badger": hint, "bbolt": hint, "sqlite": hint,
 	"cassandra": hint, "db": hint, "hbase": hint, "ignite": hint, "jdbc": hint,
 	"mariadb": hint, "mongodb": hint, "mysql": hint, "pebble": hint, "pg": hint,
 	"postgres": hint, "postgresql": hint, "redis": hint,

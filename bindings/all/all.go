@@ -3,6 +3,8 @@ package all
 
 import (
 	"pianola/bindings"
+	"pianola/bindings/badger"
+	"pianola/bindings/bbolt"
 	"pianola/bindings/cassandra"
 	"pianola/bindings/hbase"
 	"pianola/bindings/ignite"
@@ -13,9 +15,14 @@ import (
 	"pianola/bindings/pebble"
 	"pianola/bindings/postgresql"
 	"pianola/bindings/redis"
+	"pianola/bindings/sqlite"
 )
 
 // Drivers returns every driver, in the order they are listed to people.
 func Drivers() []bindings.Driver {
-	return []bindings.Driver{pebble.Driver, mongodb.Driver, cassandra.Driver, hbase.Driver, ignite.Driver, redis.Driver, postgresql.Driver, mysql.Driver, memory.Driver, null.Driver}
+	return []bindings.Driver{
+		pebble.Driver, bbolt.Driver, badger.Driver, sqlite.Driver,
+		mongodb.Driver, cassandra.Driver, hbase.Driver, ignite.Driver, redis.Driver, postgresql.Driver, mysql.Driver,
+		memory.Driver, null.Driver,
+	}
 }

@@ -41,7 +41,7 @@ func (b *binding) Facts() []bindings.Fact {
 	}
 	const collation = `SELECT engine, collation_name FROM information_schema.tables t JOIN information_schema.columns c
 		USING (table_schema, table_name) WHERE table_schema = database() AND table_name = '%s' AND column_name = '%s'`
-	table := strings.ReplaceAll(strings.ReplaceAll(strings.Trim(b.table.name, "`"), `\`, `\\`), "'", "''")
+	table := strings.ReplaceAll(strings.ReplaceAll(strings.Trim(b.table.Name, "`"), `\`, `\\`), "'", "''")
 	if rows, err := b.ask(ctx, fmt.Sprintf(collation, table, keyColumn)); err == nil && len(rows) == 1 {
 		facts = append(facts, bindings.Fact{Name: "engine", Value: rows[0][0]}, bindings.Fact{Name: "order of keys", Value: rows[0][1]})
 	}

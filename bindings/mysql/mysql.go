@@ -52,6 +52,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"pianola/bindings"
+	"pianola/bindings/sqltable"
 	"pianola/traces"
 )
 
@@ -110,7 +111,7 @@ const defaultSlots = 64
 type binding struct {
 	settings settings
 	clock    bindings.Clock
-	table    table
+	table    sqltable.Table
 	// control is for everything but operations.
 	control *conn
 	// reopened counts connections that were opened in place of a broken one.
@@ -132,7 +133,7 @@ const connectTimeout = 5 * time.Second
 // Open opens the connection that serves everything but operations.
 func (b *binding) Open(ctx context.Context, cfg bindings.Config) (err error) {
 	b.clock = cfg.Clock
-	b.table = newTable(cfg.Header, b.settings.columns)
+	b.table = sqltable.New(cfg.Header, dialect)
 	b.control, err = b.connect(ctx)
 	return err
 }
@@ -197,10 +198,10 @@ func (b *binding) controlling(ctx context.Context) (*conn, error) {
 func (b *binding) CreateSchema(ctx context.Context) error {
 	c, err := b.controlling(ctx)
 	if err == nil {
-		_, err = c.ExecContext(ctx, b.table.create(), nil)
+		_, err = c.ExecContext(ctx, b.create(), nil)
 	}
 	if err != nil {
-		return fmt.Errorf("create table %s at %s: %w", b.table.name, b.settings.config.Addr, err)
+		return fmt.Errorf("create table %s at %s: %w", b.table.Name, b.settings.config.Addr, err)
 	}
 	return nil
 }
@@ -209,10 +210,10 @@ func (b *binding) CreateSchema(ctx context.Context) error {
 func (b *binding) Drop(ctx context.Context) error {
 	c, err := b.controlling(ctx)
 	if err == nil {
-		_, err = c.ExecContext(ctx, b.table.drop(), nil)
+		_, err = c.ExecContext(ctx, b.table.Drop(), nil)
 	}
 	if err != nil {
-		return fmt.Errorf("drop table %s at %s: %w", b.table.name, b.settings.config.Addr, err)
+		return fmt.Errorf("drop table %s at %s: %w", b.table.Name, b.settings.config.Addr, err)
 	}
 	return nil
 }
@@ -221,7 +222,7 @@ const noSuchTable = 1146
 
 // Count counts the rows: exact, and takes time in proportion.
 func (b *binding) Count(ctx context.Context) (uint64, error) {
-	rows, err := b.ask(ctx, b.table.count())
+	rows, err := b.ask(ctx, b.table.Count())
 	var refused *mysql.MySQLError
 	if errors.As(err, &refused) && refused.Number == noSuchTable {
 		return 0, nil
@@ -232,7 +233,7 @@ func (b *binding) Count(ctx context.Context) (uint64, error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("count the rows of table %s at %s: %w", b.table.name, b.settings.config.Addr, err)
+	return 0, fmt.Errorf("count the rows of table %s at %s: %w", b.table.Name, b.settings.config.Addr, err)
 }
 
 // ask returns an answer as text.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pianola/bindings"
+	"pianola/bindings/sqltable"
 	"pianola/traces"
 )
 
@@ -18,7 +19,7 @@ type session struct {
 	binding *binding
 	conn    *conn
 	// prepared holds the statements on the connection.
-	prepared map[shape]statement
+	prepared map[sqltable.Shape]statement
 	// parameters and columns are used again.
 	parameters []driver.NamedValue
 	columns    []driver.Value
@@ -42,20 +43,20 @@ func (s *session) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shapes := s.binding.table.shapes()
-	prepared := make(map[shape]statement, len(shapes))
+	shapes := s.binding.table.Shapes()
+	prepared := make(map[sqltable.Shape]statement, len(shapes))
 	for _, of := range shapes {
 		if prepared[of], err = s.prepare(ctx, c, of); err != nil {
 			closeConn(c)
-			return fmt.Errorf("prepare the statements on table %s at %s: %w", s.binding.table.name, s.binding.settings.config.Addr, err)
+			return fmt.Errorf("prepare the statements on table %s at %s: %w", s.binding.table.Name, s.binding.settings.config.Addr, err)
 		}
 	}
 	s.conn, s.prepared = c, prepared
 	return nil
 }
 
-func (s *session) prepare(ctx context.Context, c *conn, of shape) (statement, error) {
-	p, err := c.PrepareContext(ctx, s.binding.table.statement(of))
+func (s *session) prepare(ctx context.Context, c *conn, of sqltable.Shape) (statement, error) {
+	p, err := c.PrepareContext(ctx, s.binding.table.Statement(of))
 	if err != nil {
 		return statement{}, err
 	}
@@ -63,11 +64,11 @@ func (s *session) prepare(ctx context.Context, c *conn, of shape) (statement, er
 }
 
 // statement returns a statement, and prepares it if need be.
-func (s *session) statement(ctx context.Context, of shape) (statement, error) {
+func (s *session) statement(ctx context.Context, of sqltable.Shape) (statement, error) {
 	if p, ok := s.prepared[of]; ok {
 		return p, nil
 	}
-	of.fields = strings.Clone(of.fields)
+	of.Fields = strings.Clone(of.Fields)
 	p, err := s.prepare(ctx, s.conn, of)
 	if err != nil {
 		return statement{}, err
@@ -130,7 +131,7 @@ func (s *session) do(ctx context.Context, op *bindings.Op) error {
 		return s.write(ctx, op, traces.Update)
 	case traces.Delete:
 		s.bind(op.Key)
-		return s.run(ctx, shape{kind: traces.Delete})
+		return s.run(ctx, sqltable.Shape{Kind: traces.Delete})
 	}
 	return &bindings.Error{Class: bindings.Invalid, Err: fmt.Errorf("mysql has no operation %v", op.Kind)}
 }
@@ -142,7 +143,7 @@ func (s *session) bind(value driver.Value) {
 
 // query runs a statement that answers with rows and gives each to take, whose
 // values are valid during the call.
-func (s *session) query(ctx context.Context, of shape, take func(values []driver.Value) error) error {
+func (s *session) query(ctx context.Context, of sqltable.Shape, take func(values []driver.Value) error) error {
 	p, err := s.statement(ctx, of)
 	if err != nil {
 		return err
@@ -171,7 +172,7 @@ func (s *session) query(ctx context.Context, of shape, take func(values []driver
 func (s *session) read(ctx context.Context, op *bindings.Op) error {
 	s.bind(op.Key)
 	found := false
-	err := s.query(ctx, shape{traces.Read, s.binding.table.read(op.Read)}, func(values []driver.Value) error {
+	err := s.query(ctx, s.binding.table.Reading(traces.Read, op.Read), func(values []driver.Value) error {
 		found = true
 		return s.give(op, op.Key, values)
 	})
@@ -187,10 +188,7 @@ func (s *session) give(op *bindings.Op, key []byte, values []driver.Value) error
 	if op.Rows == nil {
 		return nil
 	}
-	names := op.Read
-	if len(names) == 0 {
-		names = s.binding.table.fields
-	}
+	names := s.binding.table.Named(op.Read)
 	op.Rows.Row(key)
 	for i, v := range values {
 		if v == nil {
@@ -217,7 +215,7 @@ func raw(v driver.Value, column string) ([]byte, error) {
 func (s *session) scan(ctx context.Context, op *bindings.Op) error {
 	s.bind(op.Key)
 	s.bind(int64(max(op.ScanLength, 0)))
-	return s.query(ctx, shape{traces.Scan, s.binding.table.read(op.Read)}, func(values []driver.Value) error {
+	return s.query(ctx, s.binding.table.Reading(traces.Scan, op.Read), func(values []driver.Value) error {
 		last := len(values) - 1
 		key, err := raw(values[last], keyColumn)
 		if err != nil {
@@ -230,7 +228,7 @@ func (s *session) scan(ctx context.Context, op *bindings.Op) error {
 // write runs an INSERT or an UPDATE.
 func (s *session) write(ctx context.Context, op *bindings.Op, kind traces.Kind) error {
 	if len(op.Write) == 0 {
-		return &bindings.Error{Class: bindings.Invalid, Err: errors.New("no field is written")}
+		return sqltable.ErrNoField
 	}
 	for i := range op.Write {
 		value := op.Write[i].Value
@@ -241,27 +239,11 @@ func (s *session) write(ctx context.Context, op *bindings.Op, kind traces.Kind) 
 		s.bind(value)
 	}
 	s.bind(op.Key)
-	return s.run(ctx, shape{kind, s.written(op.Write)})
-}
-
-// written returns the fields written as a shape has them.
-func (s *session) written(fields []bindings.Field) string {
-	all := s.binding.table.fields
-	if len(fields) == 1 && len(all) > 1 {
-		return fields[0].Name
-	}
-	if len(fields) == len(all) && slices.EqualFunc(fields, all, func(f bindings.Field, name string) bool { return f.Name == name }) {
-		return ""
-	}
-	names := make([]string, len(fields))
-	for i := range fields {
-		names[i] = fields[i].Name
-	}
-	return strings.Join(names, "\x00")
+	return s.run(ctx, s.binding.table.Writing(kind, op.Write))
 }
 
 // run runs a statement that changes one row; none means not found.
-func (s *session) run(ctx context.Context, of shape) error {
+func (s *session) run(ctx context.Context, of sqltable.Shape) error {
 	p, err := s.statement(ctx, of)
 	if err != nil {
 		return err

@@ -6,7 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"pianola/bindings"
+	"pianola/bindings/bindingtest"
+	"pianola/bindings/keyvalue"
 	"pianola/traces"
 	"pianola/traces/payload"
 )
@@ -98,4 +102,45 @@ func BenchmarkDo(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkOverhead compares the binding with the bare store, by the calls that
+// an operation becomes and without decoding.
+func BenchmarkOverhead(b *testing.B) {
+	first := loaded(b, 0)
+	ctx := context.Background()
+	records := 0
+	pair := func(kind traces.Kind, bare func(key []byte) error) func(int) bindingtest.Pair {
+		return func(int) bindingtest.Pair {
+			session := &session{binding: first.binding, db: first.db}
+			records++
+			if err := session.Do(ctx, whole(traces.Insert, records)); err != nil {
+				b.Fatal(err)
+			}
+			op := whole(kind, records)
+			op.Write = op.Write[5:6]
+			key := append(keyvalue.TableStart(nil, op.Table), op.Key...)
+			return bindingtest.Pair{
+				Ours: func(int) error { return session.Do(ctx, op) },
+				Bare: func(int) error { return bare(key) },
+			}
+		}
+	}
+	look := func(key []byte) error {
+		_, closer, err := first.db.Get(key)
+		if err != nil {
+			return err
+		}
+		return closer.Close()
+	}
+	b.Run("read", func(b *testing.B) { bindingtest.Overhead(b, pair(traces.Read, look), nil) })
+	b.Run("update", func(b *testing.B) {
+		record := keyvalue.AppendRecord(nil, whole(traces.Update, 0).Write)
+		bindingtest.Overhead(b, pair(traces.Update, func(key []byte) error {
+			if err := look(key); err != nil {
+				return err
+			}
+			return first.db.Set(key, record, pebble.NoSync)
+		}), nil)
+	})
 }

@@ -9,13 +9,9 @@ import (
 // Facts tells which Pebble ran on what, and what it did on its own since the
 // database was opened.
 func (b *binding) Facts() []bindings.Fact {
-	directory := b.dir
-	if b.settings.dir == "" {
-		directory = "temporary"
-	}
 	facts := []bindings.Fact{
 		{Name: "pebble", Value: bindings.ModuleVersion("github.com/cockroachdb/pebble/v2")},
-		{Name: "directory", Value: directory},
+		{Name: "directory", Value: b.dir.String()},
 		{Name: "durability", Value: b.settings.durability()},
 	}
 	if b.db == nil {

@@ -32,25 +32,22 @@
 // # Keys and records
 //
 // The key of a record is the table's name, a zero byte and the key; a table's
-// name has no zero byte. The value is the record: see appendRecord.
+// name has no zero byte. The value is the record: see keyvalue.AppendRecord.
 package pebble
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"os"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pianola/bindings"
+	"pianola/bindings/directory"
+	"pianola/bindings/keyvalue"
 	"pianola/traces"
 )
 
@@ -58,8 +55,8 @@ var (
 	_ bindings.Binding       = (*binding)(nil)
 	_ bindings.SchemaCreator = (*binding)(nil)
 	_ bindings.Counter       = (*binding)(nil)
-	_ bindings.Discarder     = (*binding)(nil)
 	_ bindings.Dropper       = (*binding)(nil)
+	_ bindings.Discarder     = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Session       = (*session)(nil)
 )
@@ -90,14 +87,10 @@ is in the result.`,
 		if err != nil {
 			return nil, err
 		}
-		return &binding{settings: s, fs: vfs.Default, seed: maphash.MakeSeed()}, nil
+		return &binding{settings: s, fs: vfs.Default, locks: keyvalue.NewLocks()}, nil
 	},
 	Volatile: func(p bindings.Properties) bool { return p["pebble.dir"] == "" },
 }
-
-// stripes is the number of locks over keys: so many that two of 64 operations
-// rarely meet by chance.
-const stripes = 1 << 12
 
 type binding struct {
 	settings settings
@@ -107,40 +100,32 @@ type binding struct {
 	// is read need not be allocated.
 	table string
 	names map[string]string
-	// dir is the directory, temporary or the one that was set.
-	dir string
-	// temporary is the directory that goes with the binding, if there is one.
-	temporary atomic.Pointer[string]
+	dir   directory.Directory
+	directory.Mark
 	// db is nil while there is no database in the directory.
 	db    *pebble.DB
-	seed  maphash.Seed
-	locks [stripes]sync.Mutex
+	locks *keyvalue.Locks
 }
 
 // Open opens the database in the directory. Where there is none it waits for
 // CreateSchema, but for a temporary one.
 func (b *binding) Open(_ context.Context, cfg bindings.Config) (err error) {
-	if err := checkTable(cfg.Header.Table); err != nil {
+	if err := keyvalue.CheckTable(cfg.Header.Table); err != nil {
 		return err
 	}
 	b.health = &health{clock: cfg.Clock}
 	b.table = cfg.Header.Table
-	b.names = make(map[string]string, cfg.Header.Fields.Count)
-	for i := range cfg.Header.Fields.Count {
-		name := cfg.Header.Fields.Name(i)
-		b.names[name] = name
+	b.names = keyvalue.Names(cfg.Header)
+	if b.dir, err = directory.Use(b.settings.dir, "pebble"); err != nil {
+		return err
 	}
-	if b.settings.dir == "" {
-		if b.dir, err = os.MkdirTemp("", "pianola-pebble-"); err != nil {
-			return fmt.Errorf("make a temporary directory for pebble: %w", err)
-		}
-		b.temporary.Store(&b.dir)
+	b.Note(b.dir)
+	if b.dir.Temporary {
 		if err := b.create(); err != nil {
-			return errors.Join(err, os.RemoveAll(b.dir))
+			return errors.Join(err, b.dir.Remove())
 		}
 		return nil
 	}
-	b.dir = b.settings.dir
 	version, err := b.stored()
 	if err != nil || version == pebble.FormatDefault {
 		return err
@@ -152,7 +137,7 @@ func (b *binding) Open(_ context.Context, cfg bindings.Config) (err error) {
 // FormatDefault if there is none yet. A directory with anything else in it is
 // refused.
 func (b *binding) stored() (pebble.FormatMajorVersion, error) {
-	info, err := b.fs.Stat(b.dir)
+	info, err := b.fs.Stat(b.dir.Path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return pebble.FormatDefault, nil
@@ -161,14 +146,14 @@ func (b *binding) stored() (pebble.FormatMajorVersion, error) {
 	case !info.IsDir():
 		return 0, b.cannotOpen(errors.New("it is not a directory"))
 	}
-	files, err := b.fs.List(b.dir)
+	files, err := b.fs.List(b.dir.Path)
 	if err != nil {
 		return 0, b.cannotOpen(err)
 	}
 	if len(files) == 0 {
 		return pebble.FormatDefault, nil
 	}
-	found, err := pebble.Peek(b.dir, b.fs)
+	found, err := pebble.Peek(b.dir.Path, b.fs)
 	if err != nil {
 		return 0, b.cannotOpen(err)
 	}
@@ -183,7 +168,7 @@ func (b *binding) create() error { return b.open(pebble.FormatNewest) }
 
 func (b *binding) open(version pebble.FormatMajorVersion) error {
 	err := b.health.guard(func() (err error) {
-		b.db, err = pebble.Open(b.dir, b.settings.options(version, b.fs, b.health))
+		b.db, err = pebble.Open(b.dir.Path, b.settings.options(version, b.fs, b.health))
 		return err
 	})
 	if err != nil {
@@ -198,7 +183,7 @@ func (b *binding) cannotOpen(err error) error {
 	if errors.Is(err, syscall.EAGAIN) {
 		hint = "\nanother program has it open"
 	}
-	return fmt.Errorf("database directory %q: %w%s", b.dir, err, hint)
+	return fmt.Errorf("database directory %q: %w%s", b.dir.Path, err, hint)
 }
 
 // CreateSchema makes the database if there is none in the directory. A table
@@ -223,10 +208,10 @@ func (b *binding) Drop(context.Context) error {
 		return nil
 	}
 	err := b.health.guard(func() error {
-		return b.db.DeleteRange(tableStart(nil, b.table), tableEnd(nil, b.table), pebble.Sync)
+		return b.db.DeleteRange(keyvalue.TableStart(nil, b.table), keyvalue.TableEnd(nil, b.table), pebble.Sync)
 	})
 	if err != nil {
-		return fmt.Errorf("delete table %q in %q: %w", b.table, b.dir, err)
+		return fmt.Errorf("delete table %q in %q: %w", b.table, b.dir.Path, err)
 	}
 	return nil
 }
@@ -241,7 +226,7 @@ func (b *binding) Count(ctx context.Context) (n uint64, err error) {
 		return 0, nil
 	}
 	err = b.health.guard(func() (err error) {
-		it, err := b.db.NewIter(&pebble.IterOptions{LowerBound: tableStart(nil, b.table), UpperBound: tableEnd(nil, b.table)})
+		it, err := b.db.NewIter(&pebble.IterOptions{LowerBound: keyvalue.TableStart(nil, b.table), UpperBound: keyvalue.TableEnd(nil, b.table)})
 		if err != nil {
 			return err
 		}
@@ -254,7 +239,7 @@ func (b *binding) Count(ctx context.Context) (n uint64, err error) {
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("count the records of table %q in %q: %w", b.table, b.dir, err)
+		return 0, fmt.Errorf("count the records of table %q in %q: %w", b.table, b.dir.Path, err)
 	}
 	return n, nil
 }
@@ -265,48 +250,9 @@ func (b *binding) Close() error {
 	var err error
 	if b.db != nil {
 		if err = b.health.guard(b.db.Close); err != nil {
-			err = fmt.Errorf("close the pebble database in %q: %w", b.dir, err)
+			err = fmt.Errorf("close the pebble database in %q: %w", b.dir.Path, err)
 		}
 		b.db = nil
 	}
-	if b.settings.dir == "" {
-		err = errors.Join(err, os.RemoveAll(b.dir))
-	}
-	return err
+	return errors.Join(err, b.dir.Remove())
 }
-
-// Discard removes a temporary directory under the open database.
-func (b *binding) Discard() {
-	dir := b.temporary.Load()
-	if dir == nil {
-		return
-	}
-	// A file that is made meanwhile fails the removal. Nobody is left to tell of
-	// one that fails for good.
-	const attempts = 50
-	for range attempts {
-		if os.RemoveAll(*dir) == nil {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// lock returns the lock over a key.
-func (b *binding) lock(key []byte) *sync.Mutex {
-	return &b.locks[maphash.Bytes(b.seed, key)%stripes]
-}
-
-// checkTable refuses a name that could be taken for the beginning of a key.
-func checkTable(name string) error {
-	if strings.IndexByte(name, 0) >= 0 {
-		return fmt.Errorf("table name %q has a zero byte in it, which ends a name in pebble's keys", name)
-	}
-	return nil
-}
-
-// tableStart appends the least key that a table can have.
-func tableStart(dst []byte, name string) []byte { return append(append(dst, name...), 0) }
-
-// tableEnd appends a key behind all those of the table.
-func tableEnd(dst []byte, name string) []byte { return append(append(dst, name...), 1) }

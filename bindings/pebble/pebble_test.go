@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +35,10 @@ func TestSuiteSynced(t *testing.T) {
 		b.fs = vfs.NewMem()
 		return b
 	}, limits)
+}
+
+func TestFiles(t *testing.T) {
+	bindingtest.RunEmbedded(t, bindingtest.Embedded{Driver: &Driver, Dir: "pebble.dir", Durable: bindings.Properties{"pebble.sync": "true"}})
 }
 
 // open opens the binding, makes a database and returns a session.
@@ -70,98 +73,14 @@ func count(t *testing.T, b *binding) uint64 {
 	return n
 }
 
-func TestADirectoryKeepsItsData(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "one", "two")
-	for round := range 3 {
-		b := configured(t, bindings.Properties{"pebble.dir": dir})
-		s := open(t, b)
-		if n := count(t, b); n != uint64(round*100) {
-			t.Fatalf("opened for the %dth time, it has %d records", round, n)
-		}
-		for i := range 100 {
-			if err := s.Do(context.Background(), whole(traces.Insert, round*100+i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		mustClose(t, b)
-	}
-}
-
-func TestATemporaryDirectoryIsRemoved(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	t.Setenv("TMP", os.Getenv("TMPDIR"))
-	b := configured(t, nil)
-	s := open(t, b)
-	if err := s.Do(context.Background(), whole(traces.Insert, 1)); err != nil {
-		t.Fatal(err)
-	}
-	left := func() []string {
-		names, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*"))
-		return names
-	}
-	if len(left()) != 1 || left()[0] != b.dir {
-		t.Errorf("while it is open there is %q, want %q", left(), b.dir)
-	}
-	mustClose(t, b)
-	if len(left()) != 0 {
-		t.Errorf("behind Close there is %q", left())
-	}
-}
-
-func TestOpenMakesNothing(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "db")
-	b := configured(t, bindings.Properties{"pebble.dir": dir})
-	if err := b.Open(context.Background(), testConfig()); err != nil {
-		t.Fatal(err)
-	}
-	if n := count(t, b); n != 0 {
-		t.Errorf("what isn't there has %d records", n)
-	}
-	if _, err := b.Session(context.Background()); err == nil || !strings.Contains(err.Error(), strconv.Quote(dir)) {
-		t.Errorf("a session on what isn't there: %v", err)
-	}
-	if len(b.Facts()) == 0 {
-		t.Error("no facts")
-	}
-	mustClose(t, b)
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("Open and Close have made %q: %v", dir, err)
-	}
-}
-
-func TestDirectoriesThatCannotBeUsed(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	foreign := t.TempDir()
-	for _, name := range []string{file, filepath.Join(foreign, "letter.txt")} {
-		if err := os.WriteFile(name, []byte("mine"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+func TestADirectoryInUseIsRefused(t *testing.T) {
 	used := t.TempDir()
 	holder := configured(t, bindings.Properties{"pebble.dir": used})
 	open(t, holder)
 	defer mustClose(t, holder)
-	for dir, reason := range map[string]string{
-		file:                       "not a directory",
-		foreign:                    "other files",
-		used:                       "lock held",
-		filepath.Join(file, "sub"): "not a directory",
-		"a\x00b":                   "invalid argument",
-	} {
-		b := configured(t, bindings.Properties{"pebble.dir": dir})
-		err := b.Open(context.Background(), testConfig())
-		if err == nil {
-			err = b.CreateSchema(context.Background())
-		}
-		if err == nil || !strings.Contains(err.Error(), strconv.Quote(dir)) || !strings.Contains(err.Error(), reason) {
-			t.Errorf("%q: %v, want an error that names it and %q", dir, err, reason)
-		}
-		if err := b.Close(); err != nil {
-			t.Errorf("close behind that: %v", err)
-		}
-	}
-	if files, _ := os.ReadDir(foreign); len(files) != 1 {
-		t.Errorf("a foreign directory has now %d files", len(files))
+	err := configured(t, bindings.Properties{"pebble.dir": used}).Open(context.Background(), testConfig())
+	if err == nil || !strings.Contains(err.Error(), strconv.Quote(used)) || !strings.Contains(err.Error(), "lock held") {
+		t.Errorf("opened twice: %v", err)
 	}
 }
 
@@ -324,7 +243,7 @@ func TestCountCanBeCancelled(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	op := &bindings.Op{Kind: traces.Scan, Table: "usertable", ScanLength: 1 << 30}
-	if err := s.locate(op); err != nil {
+	if err := s.at.Locate(op); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.scan(ctx, op); !errors.Is(err, context.Canceled) {
@@ -397,13 +316,13 @@ func TestDiscard(t *testing.T) {
 	b.Discard() // nothing is open yet
 	open(t, b)
 	b.Discard()
-	if _, err := os.Stat(b.dir); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(b.dir.Path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the temporary directory is still there: %v", err)
 	}
 	kept := configured(t, bindings.Properties{"pebble.dir": t.TempDir()})
 	open(t, kept)
 	kept.Discard()
-	if files, err := os.ReadDir(kept.dir); err != nil || len(files) == 0 {
+	if files, err := os.ReadDir(kept.dir.Path); err != nil || len(files) == 0 {
 		t.Errorf("a directory that was set is gone: %v, %v", files, err)
 	}
 }

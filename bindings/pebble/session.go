@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"pianola/bindings"
+	"pianola/bindings/keyvalue"
 	"pianola/traces"
 )
 
@@ -18,13 +18,9 @@ import (
 type session struct {
 	binding *binding
 	db      *pebble.DB
-	// table is the name that the first bytes of key, prefix of them, stand for.
-	table  string
-	prefix int
-	key    []byte
-	end    []byte
-	bounds pebble.IterOptions
-	merger merger
+	at      keyvalue.Location
+	bounds  pebble.IterOptions
+	merger  keyvalue.Merger
 }
 
 func (s *session) Close() error { return nil }
@@ -36,7 +32,7 @@ func (s *session) Do(ctx context.Context, op *bindings.Op) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := s.locate(op); err != nil {
+	if err := s.at.Locate(op); err != nil {
 		return err
 	}
 	defer s.binding.health.recovered(&err)
@@ -78,23 +74,8 @@ func classed(err error) error {
 	return err
 }
 
-// locate makes key the one that the operation's record is stored under.
-func (s *session) locate(op *bindings.Op) error {
-	if s.prefix == 0 || op.Table != s.table {
-		if err := checkTable(op.Table); err != nil {
-			return &bindings.Error{Class: bindings.Invalid, Err: err}
-		}
-		s.table = strings.Clone(op.Table)
-		s.key = tableStart(s.key[:0], s.table)
-		s.prefix = len(s.key)
-		s.end = tableEnd(s.end[:0], s.table)
-	}
-	s.key = append(s.key[:s.prefix], op.Key...)
-	return nil
-}
-
 func (s *session) read(op *bindings.Op) error {
-	value, closer, err := s.db.Get(s.key)
+	value, closer, err := s.db.Get(s.at.Key)
 	if err != nil {
 		return err
 	}
@@ -104,7 +85,7 @@ func (s *session) read(op *bindings.Op) error {
 
 // give hands a stored record to the operation's rows.
 func (s *session) give(op *bindings.Op, key, record []byte) error {
-	if err := give(op.Rows, key, record, op.Read, s.binding.names); err != nil {
+	if err := keyvalue.Give(op.Rows, key, record, op.Read, s.binding.names); err != nil {
 		return fmt.Errorf("stored record %q: %w", key, err)
 	}
 	return nil
@@ -117,7 +98,7 @@ func (s *session) scan(ctx context.Context, op *bindings.Op) error {
 	if op.ScanLength <= 0 {
 		return nil
 	}
-	s.bounds.LowerBound, s.bounds.UpperBound = s.key, s.end
+	s.bounds.LowerBound, s.bounds.UpperBound = s.at.Key, s.at.End
 	it, err := s.db.NewIter(&s.bounds)
 	if err != nil {
 		return err
@@ -129,7 +110,7 @@ func (s *session) scan(ctx context.Context, op *bindings.Op) error {
 			err = valueErr
 			break
 		}
-		if err = s.give(op, it.Key()[s.prefix:], value); err != nil {
+		if err = s.give(op, it.Key()[s.at.Prefix:], value); err != nil {
 			break
 		}
 		if n++; n%scanCheck == 0 {
@@ -142,14 +123,14 @@ func (s *session) scan(ctx context.Context, op *bindings.Op) error {
 }
 
 func (s *session) insert(op *bindings.Op) error {
-	size, err := recordSize(op.Write)
+	size, err := keyvalue.RecordSize(op.Write)
 	if err != nil {
 		return err
 	}
 	batch := s.db.NewBatch()
-	set := batch.SetDeferred(len(s.key), size)
-	copy(set.Key, s.key)
-	appendRecord(set.Value[:0], op.Write)
+	set := batch.SetDeferred(len(s.at.Key), size)
+	copy(set.Key, s.at.Key)
+	keyvalue.AppendRecord(set.Value[:0], op.Write)
 	if err := set.Finish(); err != nil {
 		return err
 	}
@@ -158,7 +139,7 @@ func (s *session) insert(op *bindings.Op) error {
 
 func (s *session) remove() error {
 	batch := s.db.NewBatch()
-	if err := batch.Delete(s.key, nil); err != nil {
+	if err := batch.Delete(s.at.Key, nil); err != nil {
 		return err
 	}
 	return s.write(batch)
@@ -166,7 +147,7 @@ func (s *session) remove() error {
 
 // write writes what doesn't depend on what is stored.
 func (s *session) write(batch *pebble.Batch) error {
-	lock := s.binding.lock(s.key)
+	lock := s.binding.locks.Of(s.at.Key)
 	lock.Lock()
 	err := func() error {
 		defer lock.Unlock()
@@ -189,10 +170,10 @@ func (s *session) update(op *bindings.Op) error {
 // merge reads the record, gives it to a READMODIFYWRITE, and applies the
 // changes, under the key's lock.
 func (s *session) merge(op *bindings.Op) (*pebble.Batch, error) {
-	lock := s.binding.lock(s.key)
+	lock := s.binding.locks.Of(s.at.Key)
 	lock.Lock()
 	defer lock.Unlock()
-	record, closer, err := s.db.Get(s.key)
+	record, closer, err := s.db.Get(s.at.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -211,14 +192,14 @@ func (s *session) merged(op *bindings.Op, record []byte) (*pebble.Batch, error) 
 		}
 		op.ReadEnded = s.binding.health.clock.Now()
 	}
-	size, err := s.merger.size(record, op.Write)
+	size, err := s.merger.Size(record, op.Write)
 	if err != nil {
 		return nil, fmt.Errorf("stored record %q: %w", op.Key, err)
 	}
 	batch := s.db.NewBatch()
-	set := batch.SetDeferred(len(s.key), size)
-	copy(set.Key, s.key)
-	s.merger.append(set.Value[:0], record, op.Write)
+	set := batch.SetDeferred(len(s.at.Key), size)
+	copy(set.Key, s.at.Key)
+	s.merger.Append(set.Value[:0], record, op.Write)
 	return batch, set.Finish()
 }
 

@@ -37,7 +37,7 @@ func (b *binding) Facts() []bindings.Fact {
 	}
 	const collation = `SELECT coalesce((SELECT collname FROM pg_attribute a JOIN pg_collation c ON c.oid = a.attcollation
 		WHERE a.attrelid = to_regclass('%s') AND a.attname = '%s'), 'unknown')`
-	if value, err := b.ask(ctx, fmt.Sprintf(collation, strings.ReplaceAll(b.table.name, "'", "''"), keyColumn)); err == nil {
+	if value, err := b.ask(ctx, fmt.Sprintf(collation, strings.ReplaceAll(b.table.Name, "'", "''"), keyColumn)); err == nil {
 		facts = append(facts, bindings.Fact{Name: "order of keys", Value: value})
 	}
 	if n, err := b.Count(ctx); err == nil {

@@ -53,6 +53,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"pianola/bindings"
+	"pianola/bindings/sqltable"
 	"pianola/traces"
 )
 
@@ -78,9 +79,9 @@ CREATE TABLE IF NOT EXISTS usertable (ycsb_key varchar(255) COLLATE "C"
   PRIMARY KEY, field0 text, field1 text, ...)
 
 READ             SELECT field0, ... FROM usertable WHERE ycsb_key = $1
-UPDATE           UPDATE usertable SET field0 = $2, ... WHERE ycsb_key = $1
-INSERT           INSERT INTO usertable (ycsb_key, field0, ...) VALUES ($1, $2, ...)
-SCAN             SELECT ycsb_key, field0, ... FROM usertable WHERE ycsb_key >= $1
+UPDATE           UPDATE usertable SET field0 = $1, ... WHERE ycsb_key = $11
+INSERT           INSERT INTO usertable (field0, ..., ycsb_key) VALUES ($1, ...)
+SCAN             SELECT field0, ..., ycsb_key FROM usertable WHERE ycsb_key >= $1
                  ORDER BY ycsb_key LIMIT $2
 READMODIFYWRITE  READ, then UPDATE
 DELETE           DELETE FROM usertable WHERE ycsb_key = $1
@@ -110,7 +111,7 @@ const defaultSlots = 64
 type binding struct {
 	settings settings
 	clock    bindings.Clock
-	table    table
+	table    sqltable.Table
 	// control is for everything but operations.
 	control *pgconn.PgConn
 	// reopened counts connections that were opened in place of a broken one.
@@ -128,7 +129,7 @@ const (
 // Open opens the connection that serves everything but operations.
 func (b *binding) Open(ctx context.Context, cfg bindings.Config) (err error) {
 	b.clock = cfg.Clock
-	b.table = newTable(cfg.Header, b.settings.columns)
+	b.table = sqltable.New(cfg.Header, dialect)
 	b.control, err = b.connect(ctx)
 	return err
 }
@@ -171,10 +172,10 @@ func (b *binding) controlling(ctx context.Context) (*pgconn.PgConn, error) {
 func (b *binding) CreateSchema(ctx context.Context) error {
 	conn, err := b.controlling(ctx)
 	if err == nil {
-		_, err = conn.Exec(ctx, b.table.create()).ReadAll()
+		_, err = conn.Exec(ctx, b.create()).ReadAll()
 	}
 	if err != nil {
-		return fmt.Errorf("create table %s at %s: %w", b.table.name, b.settings.address(), err)
+		return fmt.Errorf("create table %s at %s: %w", b.table.Name, b.settings.address(), err)
 	}
 	return nil
 }
@@ -183,10 +184,10 @@ func (b *binding) CreateSchema(ctx context.Context) error {
 func (b *binding) Drop(ctx context.Context) error {
 	conn, err := b.controlling(ctx)
 	if err == nil {
-		_, err = conn.Exec(ctx, b.table.drop()).ReadAll()
+		_, err = conn.Exec(ctx, b.table.Drop()).ReadAll()
 	}
 	if err != nil {
-		return fmt.Errorf("drop table %s at %s: %w", b.table.name, b.settings.address(), err)
+		return fmt.Errorf("drop table %s at %s: %w", b.table.Name, b.settings.address(), err)
 	}
 	return nil
 }
@@ -195,7 +196,7 @@ const undefinedTable = "42P01"
 
 // Count counts the rows: exact, and takes time in proportion.
 func (b *binding) Count(ctx context.Context) (uint64, error) {
-	value, err := b.ask(ctx, b.table.count())
+	value, err := b.ask(ctx, b.table.Count())
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == undefinedTable {
 		return 0, nil
@@ -206,7 +207,7 @@ func (b *binding) Count(ctx context.Context) (uint64, error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("count the rows of table %s at %s: %w", b.table.name, b.settings.address(), err)
+	return 0, fmt.Errorf("count the rows of table %s at %s: %w", b.table.Name, b.settings.address(), err)
 }
 
 // ask returns the only value of an answer as text, or "".

@@ -321,12 +321,6 @@ func TestStatementsArePrepared(t *testing.T) {
 	if n := len(session.prepared); n != before {
 		t.Errorf("%d statements more were prepared", n-before)
 	}
-	h := testConfig().Header
-	h.Phases = []traces.Phase{{Name: "run", Mix: []traces.Share{{Kind: traces.Read}}}}
-	few := newTable(h, "text")
-	if list := few.shapes(); len(list) != 11 {
-		t.Errorf("a trace of READs needs %d statements, want 11", len(list))
-	}
 }
 
 // TestDeadline: a statement that waits for a lock is cancelled, and the
@@ -477,35 +471,4 @@ func TestAPauseShows(t *testing.T) {
 func TestAKilledServer(t *testing.T) {
 	s := servers.Start(t, "postgresql")
 	outagetest.Kill(t, outagetest.Outage{Driver: &Driver, Properties: at(s.Address), Server: s, Slots: 16, Recovery: 4 * time.Second})
-}
-
-// BenchmarkOverhead runs the binding beside the bare client.
-func BenchmarkOverhead(b *testing.B) {
-	s := servers.Start(b, "postgresql")
-	session := sessionOf(b, opened(b, at(s.Address)))
-	if err := session.Do(b.Context(), whole(traces.Insert, "user1")); err != nil {
-		b.Fatal(err)
-	}
-	b.Run("read", func(b *testing.B) {
-		b.ReportAllocs()
-		op := &bindings.Op{Kind: traces.Read, Key: []byte("user1"), Deadline: time.Hour}
-		for b.Loop() {
-			if err := session.Do(context.Background(), op); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("bare read", func(b *testing.B) {
-		b.ReportAllocs()
-		name := session.prepared[shape{kind: traces.Read}]
-		for b.Loop() {
-			rows := session.conn.ExecPrepared(context.Background(), name, [][]byte{[]byte("user1")}, binaryFormat, binaryFormat)
-			for rows.NextRow() {
-				rows.Values()
-			}
-			if _, err := rows.Close(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pianola/bindings"
+	"pianola/bindings/sqltable"
 	"pianola/traces"
 )
 
@@ -20,7 +20,7 @@ type session struct {
 	binding *binding
 	conn    *pgconn.PgConn
 	// prepared holds the names of the statements on the connection.
-	prepared map[shape]string
+	prepared map[sqltable.Shape]string
 	// values are the parameters of a statement; used again.
 	values [][]byte
 	limit  [8]byte
@@ -37,20 +37,20 @@ func (s *session) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.prepare(ctx, conn, s.binding.table.shapes()); err != nil {
+	if err := s.prepare(ctx, conn, s.binding.table.Shapes()); err != nil {
 		closeConn(conn)
-		return fmt.Errorf("prepare the statements on table %s at %s: %w", s.binding.table.name, s.binding.settings.address(), err)
+		return fmt.Errorf("prepare the statements on table %s at %s: %w", s.binding.table.Name, s.binding.settings.address(), err)
 	}
 	s.conn = conn
 	return nil
 }
 
-func (s *session) prepare(ctx context.Context, conn *pgconn.PgConn, shapes []shape) error {
-	s.prepared = make(map[shape]string, len(shapes))
+func (s *session) prepare(ctx context.Context, conn *pgconn.PgConn, shapes []sqltable.Shape) error {
+	s.prepared = make(map[sqltable.Shape]string, len(shapes))
 	p := conn.StartPipeline(ctx)
 	for i, of := range shapes {
 		name := statementName(i)
-		p.SendPrepare(name, s.binding.table.statement(of), nil)
+		p.SendPrepare(name, s.binding.table.Statement(of), nil)
 		s.prepared[of] = name
 	}
 	if err := p.Sync(); err != nil {
@@ -70,13 +70,13 @@ func (s *session) prepare(ctx context.Context, conn *pgconn.PgConn, shapes []sha
 func statementName(i int) string { return "s" + strconv.Itoa(i) }
 
 // statement returns the name of a statement, and prepares it if need be.
-func (s *session) statement(ctx context.Context, of shape) (string, error) {
+func (s *session) statement(ctx context.Context, of sqltable.Shape) (string, error) {
 	if name, ok := s.prepared[of]; ok {
 		return name, nil
 	}
-	of.fields = strings.Clone(of.fields)
+	of.Fields = strings.Clone(of.Fields)
 	name := statementName(len(s.prepared))
-	if _, err := s.conn.Prepare(ctx, name, s.binding.table.statement(of), nil); err != nil {
+	if _, err := s.conn.Prepare(ctx, name, s.binding.table.Statement(of), nil); err != nil {
 		return "", err
 	}
 	s.prepared[of] = name
@@ -126,13 +126,13 @@ func (s *session) do(ctx context.Context, op *bindings.Op) error {
 		op.ReadEnded = s.binding.clock.Now()
 		return s.write(ctx, op, traces.Update)
 	case traces.Delete:
-		return s.run(ctx, shape{kind: traces.Delete}, append(s.values[:0], op.Key))
+		return s.run(ctx, sqltable.Shape{Kind: traces.Delete}, append(s.values[:0], op.Key))
 	}
 	return &bindings.Error{Class: bindings.Invalid, Err: fmt.Errorf("postgresql has no operation %v", op.Kind)}
 }
 
 // query sends a statement that answers with rows.
-func (s *session) query(ctx context.Context, of shape, values [][]byte) (*pgconn.ResultReader, error) {
+func (s *session) query(ctx context.Context, of sqltable.Shape, values [][]byte) (*pgconn.ResultReader, error) {
 	s.values = values
 	name, err := s.statement(ctx, of)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *session) query(ctx context.Context, of shape, values [][]byte) (*pgconn
 }
 
 func (s *session) read(ctx context.Context, op *bindings.Op) error {
-	of := shape{traces.Read, s.binding.table.read(op.Read)}
+	of := s.binding.table.Reading(traces.Read, op.Read)
 	rows, err := s.query(ctx, of, append(s.values[:0], op.Key))
 	if err != nil {
 		return err
@@ -166,10 +166,7 @@ func (s *session) give(op *bindings.Op, key []byte, values [][]byte) {
 	if op.Rows == nil {
 		return
 	}
-	names := op.Read
-	if len(names) == 0 {
-		names = s.binding.table.fields
-	}
+	names := s.binding.table.Named(op.Read)
 	op.Rows.Row(key)
 	for i, v := range values {
 		if v != nil {
@@ -179,7 +176,7 @@ func (s *session) give(op *bindings.Op, key []byte, values [][]byte) {
 }
 
 func (s *session) scan(ctx context.Context, op *bindings.Op) error {
-	of := shape{traces.Scan, s.binding.table.read(op.Read)}
+	of := s.binding.table.Reading(traces.Scan, op.Read)
 	binary.BigEndian.PutUint64(s.limit[:], uint64(max(op.ScanLength, 0)))
 	rows, err := s.query(ctx, of, append(s.values[:0], op.Key, s.limit[:]))
 	if err != nil {
@@ -187,7 +184,8 @@ func (s *session) scan(ctx context.Context, op *bindings.Op) error {
 	}
 	for rows.NextRow() {
 		values := rows.Values()
-		s.give(op, values[0], values[1:])
+		last := len(values) - 1
+		s.give(op, values[last], values[:last])
 	}
 	_, err = rows.Close()
 	return err
@@ -196,9 +194,9 @@ func (s *session) scan(ctx context.Context, op *bindings.Op) error {
 // write runs an INSERT or an UPDATE.
 func (s *session) write(ctx context.Context, op *bindings.Op, kind traces.Kind) error {
 	if len(op.Write) == 0 {
-		return &bindings.Error{Class: bindings.Invalid, Err: errors.New("no field is written")}
+		return sqltable.ErrNoField
 	}
-	values := append(s.values[:0], op.Key)
+	values := s.values[:0]
 	for i := range op.Write {
 		value := op.Write[i].Value
 		if value == nil {
@@ -207,27 +205,11 @@ func (s *session) write(ctx context.Context, op *bindings.Op, kind traces.Kind) 
 		}
 		values = append(values, value)
 	}
-	return s.run(ctx, shape{kind, s.written(op.Write)}, values)
-}
-
-// written returns the fields written as a shape has them.
-func (s *session) written(fields []bindings.Field) string {
-	all := s.binding.table.fields
-	if len(fields) == 1 && len(all) > 1 {
-		return fields[0].Name
-	}
-	if len(fields) == len(all) && slices.EqualFunc(fields, all, func(f bindings.Field, name string) bool { return f.Name == name }) {
-		return ""
-	}
-	names := make([]string, len(fields))
-	for i := range fields {
-		names[i] = fields[i].Name
-	}
-	return strings.Join(names, "\x00")
+	return s.run(ctx, s.binding.table.Writing(kind, op.Write), append(values, op.Key))
 }
 
 // run runs a statement that changes one row; none means not found.
-func (s *session) run(ctx context.Context, of shape, values [][]byte) error {
+func (s *session) run(ctx context.Context, of sqltable.Shape, values [][]byte) error {
 	rows, err := s.query(ctx, of, values)
 	if err != nil {
 		return err

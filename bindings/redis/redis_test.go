@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -512,43 +511,4 @@ func TestAPauseShows(t *testing.T) {
 func TestAKilledServer(t *testing.T) {
 	s := servers.Start(t, "redis")
 	outagetest.Kill(t, outagetest.Outage{Driver: &Driver, Properties: at(s.Address), Server: s, Rate: 1000, Recovery: 2 * time.Second})
-}
-
-// BenchmarkOverhead runs the binding beside the bare client on one connection.
-func BenchmarkOverhead(b *testing.B) {
-	s := servers.Start(b, "redis")
-	session := sessionOf(b, opened(b, at(s.Address, "redis.connections", "1")))
-	if err := session.Do(b.Context(), whole(traces.Insert, "user1")); err != nil {
-		b.Fatal(err)
-	}
-	bare, err := rueidis.NewClient(session.binding.options(4))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(bare.Close)
-	many := func(b *testing.B, one func() error) {
-		b.ReportAllocs()
-		b.SetParallelism(16)
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if err := one(); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	b.Run("read", func(b *testing.B) {
-		pool := sync.Pool{New: func() any { return sessionOf(b, session.binding) }}
-		many(b, func() error {
-			s := pool.Get().(interface {
-				Do(context.Context, *bindings.Op) error
-			})
-			defer pool.Put(s)
-			return s.Do(context.Background(), &bindings.Op{Kind: traces.Read, Key: []byte("user1"), Deadline: time.Hour})
-		})
-	})
-	b.Run("bare read", func(b *testing.B) {
-		many(b, func() error { return bare.Do(context.Background(), bare.B().Hgetall().Key("user1").Build()).Error() })
-	})
 }

@@ -18,7 +18,7 @@ import (
 // durability.
 var (
 	mariadb = Recipe{
-		Name: "mariadb", Packages: []string{"mariadb-server"}, Port: 3306,
+		Name: "mariadb", Serves: []string{"mysql"}, Packages: []string{"mariadb-server"}, Port: 3306,
 		Command: func(dir string, port int) (*exec.Cmd, error) { return mariadbCommand(dir, port) },
 		Ready:   mariadbReady,
 		Hint:    func(string) string { return "its user is root, its database ycsb" },

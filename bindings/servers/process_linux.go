@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -186,3 +187,30 @@ func exclusive(name string, f func() error) error {
 	}
 	return f()
 }
+
+// lockNow opens a file, made if it is missing, with a lock that lasts until it is
+// closed or the process ends. The error is errKept if another has it.
+func lockNow(name string) (*os.File, error) {
+	for {
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		switch err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, errors.Join(errKept, file.Close())
+		case err != nil:
+			return nil, errors.Join(fmt.Errorf("lock %q: %w", name, err), file.Close())
+		}
+		// The one who had it may have removed it in between.
+		now, err := os.Stat(name)
+		then, thenErr := file.Stat()
+		if err == nil && thenErr == nil && os.SameFile(now, then) {
+			return file, nil
+		}
+		file.Close()
+	}
+}
+
+// terminate asks a process to end in good order.
+func terminate(pid int) error { return syscall.Kill(pid, syscall.SIGTERM) }

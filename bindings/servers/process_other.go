@@ -4,6 +4,7 @@ package servers
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -26,3 +27,7 @@ func (p *process) kill()                 {}
 func own(*exec.Cmd, string, string) error { return errLinuxOnly }
 
 func exclusive(string, func() error) error { return errLinuxOnly }
+
+func lockNow(string) (*os.File, error) { return nil, errLinuxOnly }
+
+func terminate(int) error { return errLinuxOnly }

@@ -127,6 +127,9 @@ func LaunchCluster(ctx context.Context, name string, n int) (cluster []*Server, 
 	return cluster, nil
 }
 
+// dirPrefix begins the name of every server's directory.
+const dirPrefix = "pianola-"
+
 // portAttempts is how often a free port is looked for: between the look and the
 // server's own bind somebody else may take it.
 const portAttempts = 5
@@ -149,6 +152,15 @@ func Launch(ctx context.Context, name string, port int) (*Server, error) {
 	}
 }
 
+// Install fetches what the server needs, if it is not there yet.
+func Install(name string) error {
+	r, err := find(name)
+	if err != nil {
+		return err
+	}
+	return install(r)
+}
+
 // LaunchUsual starts a fresh server on its usual port, or on any free one if
 // that is taken.
 func LaunchUsual(ctx context.Context, name string) (*Server, error) {
@@ -168,7 +180,7 @@ func launch(ctx context.Context, r *Recipe, port int) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "pianola-"+r.Name+"-")
+	dir, err := os.MkdirTemp("", dirPrefix+r.Name+"-")
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for %s: %w", r.Name, err)
 	}

@@ -35,6 +35,8 @@ var recipes = []Recipe{
 // Recipe says how one kind of server is installed and started.
 type Recipe struct {
 	Name string
+	// Serves lists databases that are also driven with it, by their names.
+	Serves []string
 	// Packages are those of Debian that hold it.
 	Packages []string
 	// Port is the usual one.
@@ -74,7 +76,7 @@ func Names() []string {
 }
 
 func find(name string) (*Recipe, error) {
-	i := slices.IndexFunc(recipes, func(r Recipe) bool { return r.Name == name })
+	i := slices.IndexFunc(recipes, func(r Recipe) bool { return r.Name == name || slices.Contains(r.Serves, name) })
 	if i < 0 {
 		return nil, fmt.Errorf("unknown server %q\nservers: %s", name, strings.Join(Names(), ", "))
 	}

@@ -1,4 +1,4 @@
-package pebble
+package keyvalue
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func encode(pairs ...string) []byte {
 	for i := 0; i < len(pairs); i += 2 {
 		fields = append(fields, bindings.Field{Name: pairs[i], Value: []byte(pairs[i+1])})
 	}
-	return appendRecord(nil, fields)
+	return AppendRecord(nil, fields)
 }
 
 // FuzzRecord: what can be decoded is encoded to the same bytes; a size is known
@@ -36,23 +36,23 @@ func FuzzRecord(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, record []byte, name string, value []byte) {
 		var all decoded
-		err := give(&all, nil, record, nil, nil)
-		var m merger
+		err := Give(&all, nil, record, nil, nil)
+		var m Merger
 		written := []bindings.Field{{Name: name, Value: value}}
-		size, sizeErr := m.size(record, written)
+		size, sizeErr := m.Size(record, written)
 		if (err == nil) != (sizeErr == nil) {
 			t.Fatalf("reading says %v, merging %v", err, sizeErr)
 		}
 		if err != nil {
 			return
 		}
-		if again := appendRecord(nil, all.fields); !bytes.Equal(again, record) {
+		if again := AppendRecord(nil, all.fields); !bytes.Equal(again, record) {
 			t.Fatalf("encoded again it is %x", again)
 		}
-		if n, err := recordSize(all.fields); err != nil || n != len(record) {
+		if n, err := RecordSize(all.fields); err != nil || n != len(record) {
 			t.Fatalf("its size is said to be %d, %v", n, err)
 		}
-		merged := m.append(nil, record, written)
+		merged := m.Append(nil, record, written)
 		if len(merged) != size {
 			t.Fatalf("merged it has %d bytes, not the %d said", len(merged), size)
 		}
@@ -65,7 +65,7 @@ func FuzzRecord(f *testing.F) {
 func checkMerged(t *testing.T, before []bindings.Field, merged []byte, name string, value []byte) {
 	t.Helper()
 	var after decoded
-	if err := give(&after, nil, merged, nil, nil); err != nil {
+	if err := Give(&after, nil, merged, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	found := false
@@ -84,7 +84,7 @@ func checkMerged(t *testing.T, before []bindings.Field, merged []byte, name stri
 		t.Fatalf("%d fields have become %d; the one written is there: %v", len(before), len(after.fields), found)
 	}
 	var one decoded
-	if err := give(&one, nil, merged, []string{name}, nil); err != nil || len(one.fields) != 1 || !bytes.Equal(one.fields[0].Value, value) {
+	if err := Give(&one, nil, merged, []string{name}, nil); err != nil || len(one.fields) != 1 || !bytes.Equal(one.fields[0].Value, value) {
 		t.Fatalf("read alone it is %v, %v", one.fields, err)
 	}
 }
@@ -92,7 +92,7 @@ func checkMerged(t *testing.T, before []bindings.Field, merged []byte, name stri
 func TestDamagedRecords(t *testing.T) {
 	whole := encode("field0", "value", "field1", "other")
 	for n := 1; n < len(whole); n++ {
-		err := give(nil, nil, whole[:n], nil, nil)
+		err := Give(nil, nil, whole[:n], nil, nil)
 		if n == len(whole)/2 {
 			if err != nil {
 				t.Errorf("cut behind the first field: %v", err)
@@ -105,7 +105,7 @@ func TestDamagedRecords(t *testing.T) {
 	}
 	huge := encode("field0", "value")
 	huge[10] = 0xff
-	if err := give(nil, nil, huge, nil, nil); err == nil || !strings.Contains(err.Error(), `field "field0"`) || !strings.Contains(err.Error(), "4278190085") {
+	if err := Give(nil, nil, huge, nil, nil); err == nil || !strings.Contains(err.Error(), `field "field0"`) || !strings.Contains(err.Error(), "4278190085") {
 		t.Errorf("a length of 4 GiB: %v", err)
 	}
 }
@@ -113,7 +113,7 @@ func TestDamagedRecords(t *testing.T) {
 func TestTheRestIsNotReadBehindTheLastFieldWanted(t *testing.T) {
 	record := append(encode("a", "1", "b", "2"), 0xff, 0xff)
 	var got decoded
-	if err := give(&got, nil, record, []string{"b", "a"}, nil); err != nil || len(got.fields) != 2 {
+	if err := Give(&got, nil, record, []string{"b", "a"}, nil); err != nil || len(got.fields) != 2 {
 		t.Errorf("got %v, %v", got.fields, err)
 	}
 }
@@ -124,10 +124,10 @@ func TestSizesAreBound(t *testing.T) {
 	for i := range fields {
 		fields[i].Value = value
 	}
-	if _, err := recordSize(fields); bindings.ClassOf(err) != bindings.Invalid {
+	if _, err := RecordSize(fields); bindings.ClassOf(err) != bindings.Invalid {
 		t.Errorf("a record of 1 GiB and some: %v", err)
 	}
-	if n, err := recordSize(fields[:1000]); err != nil || n != 1000*(8+1<<20) || n > math.MaxInt32 {
+	if n, err := RecordSize(fields[:1000]); err != nil || n != 1000*(8+1<<20) || n > math.MaxInt32 {
 		t.Errorf("a record of 1000 MiB: %d, %v", n, err)
 	}
 }

@@ -1,4 +1,4 @@
-package pebble
+package keyvalue
 
 import (
 	"encoding/binary"
@@ -12,15 +12,15 @@ import (
 // lengthBytes is what each length takes in a record.
 const lengthBytes = 4
 
-// maxRecordBytes bounds a record: Pebble holds a write whole, and refuses one
-// of 4 GiB.
+// maxRecordBytes bounds a record: the stores hold a write whole, and refuse one
+// of some GiB.
 const maxRecordBytes = 1 << 30
 
-// appendRecord appends a record as it is stored: for each field, in the order
+// AppendRecord appends a record as it is stored: for each field, in the order
 // given, the length of its name, the name, the length of its value, the value.
 // Lengths are four bytes, the highest first. It is how YCSB lays out a record
 // in RocksDB.
-func appendRecord(dst []byte, fields []bindings.Field) []byte {
+func AppendRecord(dst []byte, fields []bindings.Field) []byte {
 	for i := range fields {
 		dst = appendField(dst, fields[i].Name, fields[i].Value)
 	}
@@ -37,9 +37,9 @@ func appendField[name string | []byte](dst []byte, n name, value []byte) []byte 
 // fieldSize is the number of bytes that a field takes.
 func fieldSize(name, value int) int { return 2*lengthBytes + name + value }
 
-// recordSize returns the number of bytes that appendRecord appends, or an error
+// RecordSize returns the number of bytes that AppendRecord appends, or an error
 // if they are too many.
-func recordSize(fields []bindings.Field) (int, error) {
+func RecordSize(fields []bindings.Field) (int, error) {
 	size := 0
 	for i := range fields {
 		size += fieldSize(len(fields[i].Name), len(fields[i].Value))
@@ -87,9 +87,10 @@ func firstPart(b []byte) ([]byte, error) {
 	return b[:n:n], nil
 }
 
-// give hands the fields of a stored record to rows, which may be nil: those
+// Give hands the fields of a stored record to rows, which may be nil: those
 // wanted, or all if none is named. It reads no further than the last one wanted.
-func give(rows bindings.Rows, key, record []byte, wanted []string, names map[string]string) error {
+// Names holds names of fields by themselves, so that they need not be allocated.
+func Give(rows bindings.Rows, key, record []byte, wanted []string, names map[string]string) error {
 	if rows != nil {
 		rows.Row(key)
 	}
@@ -128,66 +129,4 @@ func place(list []string, name []byte, guess int) int {
 		return guess
 	}
 	return slices.IndexFunc(list, func(s string) bool { return s == string(name) })
-}
-
-// merger replaces fields of a stored record. Its memory is used again.
-type merger struct {
-	// replaces says for each field written whether the record has it.
-	replaces []bool
-}
-
-// size returns the number of bytes of the record with the fields written in
-// place of those of the same name or behind the others.
-func (m *merger) size(record []byte, written []bindings.Field) (int, error) {
-	m.replaces = append(m.replaces[:0], make([]bool, len(written))...)
-	size := 0
-	for i := 0; len(record) > 0; i++ {
-		f, err := firstField(record)
-		if err != nil {
-			return 0, fmt.Errorf("field %d: %w", i, err)
-		}
-		record = record[f.size:]
-		if at := writtenPlace(written, f.name, i); at >= 0 {
-			m.replaces[at] = true
-			size += fieldSize(len(f.name), len(written[at].Value))
-			continue
-		}
-		size += f.size
-	}
-	for i := range written {
-		if !m.replaces[i] {
-			size += fieldSize(len(written[i].Name), len(written[i].Value))
-		}
-	}
-	return size, checkSize(size)
-}
-
-// append appends the record whose size was asked for last.
-func (m *merger) append(dst, record []byte, written []bindings.Field) []byte {
-	for i := 0; len(record) > 0; i++ {
-		f, err := firstField(record)
-		if err != nil {
-			break // size has read it without one
-		}
-		if at := writtenPlace(written, f.name, i); at >= 0 {
-			dst = appendField(dst, f.name, written[at].Value)
-		} else {
-			dst = append(dst, record[:f.size]...)
-		}
-		record = record[f.size:]
-	}
-	for i := range written {
-		if !m.replaces[i] {
-			dst = appendField(dst, written[i].Name, written[i].Value)
-		}
-	}
-	return dst
-}
-
-// writtenPlace is place in a list of fields.
-func writtenPlace(list []bindings.Field, name []byte, guess int) int {
-	if guess < len(list) && list[guess].Name == string(name) {
-		return guess
-	}
-	return slices.IndexFunc(list, func(f bindings.Field) bool { return f.Name == string(name) })
 }

@@ -1,0 +1,13 @@
+package sqlite
+
+import (
+	"testing"
+
+	"pianola/bindings"
+	"pianola/replay/checktest"
+)
+
+// One trace makes one contents, whatever database it is replayed on.
+func TestContents(t *testing.T) {
+	checktest.Run(t, checktest.Database{Driver: &Driver, Properties: bindings.Properties{"sqlite.dir": t.TempDir()}})
+}
