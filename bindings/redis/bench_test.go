@@ -22,7 +22,8 @@ import (
 // redis-benchmark.
 func BenchmarkOverhead(b *testing.B) {
 	s := servers.Start(b, "redis")
-	db := opened(b, at(s.Address))
+	// One connection, as the bare client has.
+	db := opened(b, at(s.Address, "redis.connections", "1"))
 	bare, err := rueidis.NewClient(db.options(bindingtest.Clients))
 	if err != nil {
 		b.Fatal(err)
