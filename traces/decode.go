@@ -112,9 +112,9 @@ func (c *blockCodec) finish(o *opened, b *Block, phaseFirst uint64, seen []uint3
 		return err
 	}
 	fields := uint64(c.header.Fields.Count)
-	scans := narrowColumn{w.numbers[fieldScanWidth], w.columns[fieldScanLengths]}
-	read := narrowColumn{w.numbers[fieldReadWidth], w.columns[fieldReadFields]}
-	written := narrowColumn{w.numbers[fieldWrittenWidth], w.columns[fieldWrittenFields]}
+	scans := narrowColumn{width: w.numbers[fieldScanWidth], column: w.columns[fieldScanLengths]}
+	read := narrowColumn{width: w.numbers[fieldReadWidth], column: w.columns[fieldReadFields]}
+	written := narrowColumn{width: w.numbers[fieldWrittenWidth], column: w.columns[fieldWrittenFields]}
 	var err error
 	if b.ScanLengths, err = decodeNarrow(b.ScanLengths, &scans, b.Kinds, &kindScans, counts[Scan], scanLengthMax, invScanLengths); err != nil {
 		return err

@@ -111,12 +111,25 @@ func (h *chunkHash) add(b *Block, paced bool, from, to int) {
 		buf[n] = byte(k)
 		n++
 		if paced {
-			n += putUvarint(buf[n:], b.Due[i]-prevDue)
+			gap := b.Due[i] - prevDue
 			prevDue = b.Due[i]
+			if gap < spreadLimit {
+				word, length := spread(gap)
+				binary.LittleEndian.PutUint64(buf[n:], word)
+				n += length
+			} else {
+				n += binary.PutUvarint(buf[n:], gap)
+			}
 		}
 		delta := keys[i] - prevKey
 		prevKey = keys[i]
-		n += putUvarint(buf[n:], delta<<1^uint64(int64(delta)>>63))
+		if zigzag := delta<<1 ^ uint64(int64(delta)>>63); zigzag < spreadLimit {
+			word, length := spread(zigzag)
+			binary.LittleEndian.PutUint64(buf[n:], word)
+			n += length
+		} else {
+			n += binary.PutUvarint(buf[n:], zigzag)
+		}
 		n += putEntry(buf[n:], b.ScanLengths, i) & digestScans[k]
 		n += putEntry(buf[n:], b.Read, i) & digestReads[k]
 		n += putEntry(buf[n:], b.Written, i) & digestWrites[k]
@@ -130,17 +143,16 @@ func (h *chunkHash) add(b *Block, paced bool, from, to int) {
 	h.prevKey, h.prevDue = prevKey, prevDue
 }
 
-// putUvarint writes v as a uvarint and returns its length; it may overwrite up
-// to 8 bytes of b behind that.
-func putUvarint(b []byte, v uint64) int {
-	if v >= 1<<28 {
-		return binary.PutUvarint(b, v)
-	}
-	n := (9*bits.Len64(v) + 64) / 64
-	x := v&0x3FFF | v>>14<<16
-	x = x&0x7F_007F | x&0x3F80_3F80<<1
-	binary.LittleEndian.PutUint64(b, x|0x80_8080&(1<<(8*(n-1)&63)-1))
-	return n
+// spreadLimit bounds what spread takes.
+const spreadLimit = 1 << 28
+
+// spread returns the uvarint of v < spreadLimit, its first byte lowest, and its
+// length.
+func spread(v uint64) (word uint64, length int) {
+	length = (9*bits.Len64(v) + 64) / 64
+	word = v&0x3FFF | v>>14<<16
+	word = word&0x7F_007F | word&0x3F80_3F80<<1
+	return word | 0x80_8080&(1<<(8*(length-1)&63)-1), length
 }
 
 // putEntry writes the uvarint of entry i of a column that may be left out, and

@@ -7,9 +7,11 @@ import "encoding/binary"
 type narrowColumn struct {
 	width  uint64
 	column []byte
+	picked []uint32
 }
 
-// widthOf returns the width of a column whose greatest number is v.
+// widthOf returns the width of a column whose greatest number has the highest
+// bit of v.
 func widthOf(v uint32) uint64 {
 	switch {
 	case v == 0:
@@ -31,52 +33,54 @@ func encodeNarrow[T ~uint32](c *narrowColumn, kinds []Kind, has *[256]bool, valu
 	if len(values) == 0 {
 		return
 	}
-	greatest := uint32(0)
+	// Which ops have a value can't be foretold: each is written, and the next one
+	// over it unless it counts.
+	var counts [256]int
+	for k, is := range has {
+		if is {
+			counts[k] = 1
+		}
+	}
+	picked := sized(c.picked, len(kinds)+1)
+	n, every := 0, uint32(0)
 	values = values[:len(kinds)]
 	for i, k := range kinds {
-		if has[k] {
-			greatest = max(greatest, uint32(values[i]))
-		}
+		v := uint32(values[i])
+		picked[n] = v
+		n += counts[k]
+		every |= v & -uint32(counts[k])
 	}
-	c.width = widthOf(greatest)
-	out := sized(c.column, len(kinds)*int(c.width)/8+4)
-	n := 0
+	c.picked = picked
+	c.width = widthOf(every)
+	c.pack(picked[:n])
+}
+
+// pack fills the column with values of at most its width.
+func (c *narrowColumn) pack(values []uint32) {
+	n := len(values)
+	out := sized(c.column, (n*int(c.width)+7)/8)
+	c.column = out
 	switch c.width {
-	case 0:
-		return
 	case 4:
-		clear(out)
-		for i, k := range kinds {
-			if has[k] {
-				out[n>>1] |= byte(values[i]) << (n & 1 * 4)
-				n++
-			}
+		for i := range n / 2 {
+			out[i] = byte(values[2*i] | values[2*i+1]<<4)
 		}
-		c.column = out[:(n+1)/2]
-		return
+		if n&1 == 1 {
+			out[n/2] = byte(values[n-1])
+		}
 	case 8:
-		for i, k := range kinds {
-			if has[k] {
-				out[n] = byte(values[i])
-				n++
-			}
+		for i, v := range values {
+			out[i] = byte(v)
 		}
 	case 16:
-		for i, k := range kinds {
-			if has[k] {
-				binary.LittleEndian.PutUint16(out[n:], uint16(values[i]))
-				n += 2
-			}
+		for i, v := range values {
+			binary.LittleEndian.PutUint16(out[2*i:], uint16(v))
 		}
 	case 32:
-		for i, k := range kinds {
-			if has[k] {
-				binary.LittleEndian.PutUint32(out[n:], uint32(values[i]))
-				n += 4
-			}
+		for i, v := range values {
+			binary.LittleEndian.PutUint32(out[4*i:], v)
 		}
 	}
-	c.column = out[:n]
 }
 
 // decodeNarrow returns a value for each op, in the memory of dst: the next entry
