@@ -411,42 +411,7 @@ func TestThreeNodes(t *testing.T) {
 			return configured(t, at(hosts))
 		}, bindingtest.Limits{BlindInsert: true, TextOnly: true, WholeUpdates: true})
 	})
-	t.Run("many scans", func(t *testing.T) { testManyScans(t, hosts) })
 	t.Run("a node is lost", func(t *testing.T) { testANodeIsLost(t, hosts, nodes) })
-}
-
-// testManyScans has scans at a time, fewer than the threads that a node has for
-// clients: as many can make nodes wait for each other for good.
-func testManyScans(t *testing.T, hosts string) {
-	emptied(t, at(hosts))
-	b := opened(t, at(hosts))
-	const n = 500
-	session := sessionOf(t, b)
-	for i := range n {
-		op := whole(traces.Insert, i)
-		op.Key = fmt.Appendf(nil, "user%06d", i)
-		mustDo(t, session, op)
-	}
-	var all sync.WaitGroup
-	for w := range 24 {
-		session := sessionOf(t, b)
-		all.Go(func() {
-			for i := range 50 {
-				start := (w*61 + i*17) % n
-				got := &rows{}
-				op := &bindings.Op{Kind: traces.Scan, Key: fmt.Appendf(nil, "user%06d", start), ScanLength: 50, Rows: got,
-					Deadline: b.clock.Now() + time.Minute}
-				if err := session.Do(t.Context(), op); err != nil {
-					t.Errorf("a scan from %d: %v", start, err)
-					return
-				}
-				if len(got.keys) != min(50, n-start) || !slices.IsSorted(got.keys) {
-					t.Errorf("a scan from %d gives %d records", start, len(got.keys))
-				}
-			}
-		})
-	}
-	all.Wait()
 }
 
 // testANodeIsLost: with a backup, nothing that was acknowledged is lost with a
