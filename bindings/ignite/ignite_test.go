@@ -418,41 +418,7 @@ func TestThreeNodes(t *testing.T) {
 			return configured(t, at(hosts))
 		}, bindingtest.Limits{BlindInsert: true, TextOnly: true, WholeUpdates: true})
 	})
-	t.Run("many scans", func(t *testing.T) { testManyScans(t, hosts) })
 	t.Run("a node is lost", func(t *testing.T) { testANodeIsLost(t, hosts, nodes) })
-}
-
-// testManyScans: more at a time than the servers have threads.
-func testManyScans(t *testing.T, hosts string) {
-	emptied(t, at(hosts))
-	b := opened(t, at(hosts))
-	const n = 500
-	session := sessionOf(t, b)
-	for i := range n {
-		op := whole(traces.Insert, i)
-		op.Key = fmt.Appendf(nil, "user%06d", i)
-		mustDo(t, session, op)
-	}
-	var all sync.WaitGroup
-	for w := range 200 {
-		session := sessionOf(t, b)
-		all.Go(func() {
-			for i := range 8 {
-				start := (w*61 + i*17) % n
-				got := &rows{}
-				op := &bindings.Op{Kind: traces.Scan, Key: fmt.Appendf(nil, "user%06d", start), ScanLength: 50, Rows: got,
-					Deadline: b.clock.Now() + time.Minute}
-				if err := session.Do(t.Context(), op); err != nil {
-					t.Errorf("a scan from %d: %v", start, err)
-					return
-				}
-				if len(got.keys) != min(50, n-start) || !slices.IsSorted(got.keys) {
-					t.Errorf("a scan from %d gives %d records", start, len(got.keys))
-				}
-			}
-		})
-	}
-	all.Wait()
 }
 
 // testANodeIsLost: with a backup, nothing that was acknowledged is lost with a

@@ -35,8 +35,7 @@ func AppendQueryEnd(dst []byte, distributed bool) []byte {
 	dst = append(dst, 0) // any kind of statement
 	dst = appendBool(dst, distributed)
 	// Neither local, nor of replicated caches only, nor in the order of the text,
-	// nor collocated, nor lazy: on three nodes of 2.17.0, lazy queries of many at
-	// a time hung until every thread for clients waited for pages of other nodes.
+	// nor collocated, nor lazy: the statements here say how many rows they want.
 	dst = append(dst, 0, 0, 0, 0, 0)
 	dst = appendInt64(dst, 0) // the server's timeout
 	return append(dst, 0)     // no names of columns
