@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 	"pianola/traces"
 )
 
@@ -110,7 +110,7 @@ func TestLivingKeysKeepTheirLaw(t *testing.T) {
 		for key := range want {
 			want[key] /= float64(total)
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, want); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, want); p < chisquare.MinP {
 			t.Errorf("%s: chi-square %.1f on %d, p = %.3g", c.law, stat, df, p)
 		}
 	}
@@ -136,7 +136,7 @@ func TestAllIsDeleted(t *testing.T) {
 	for i := 1; i < len(order); i += 2 {
 		pairs[order[i-1]/10_000*10+order[i]/10_000]++
 	}
-	if stat, df, p := randomtest.ChiSquare(pairs, equalShares(100)); p < randomtest.MinP {
+	if stat, df, p := chisquare.Fit(pairs, equalShares(100)); p < chisquare.MinP {
 		t.Errorf("pairs of neighbours: chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 	"pianola/traces"
 )
 
@@ -92,7 +92,7 @@ func TestPoissonDue(t *testing.T) {
 		if z := (float64(before)/n - m) / (m / math.Sqrt(n)); math.Abs(z) > 4 {
 			t.Errorf("%v: a mean gap of %.3f ticks, want %.3f: %.1f standard errors off", c.rate, float64(before)/n, m, z)
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, gapShares(m, width, len(counts))); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, gapShares(m, width, len(counts))); p < chisquare.MinP {
 			t.Errorf("%v: chi-square of gaps %.1f on %d, p = %.3g", c.rate, stat, df, p)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 	"pianola/traces"
 )
 
@@ -73,7 +73,7 @@ func TestBillionsOfRecords(t *testing.T) {
 		if spec.KeyLaw != Uniform && (spec.Theta != 0.01 || spec.KeyLaw == Latest) {
 			continue
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, equalShares(20)); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, equalShares(20)); p < chisquare.MinP {
 			t.Errorf("%v: chi-square %.1f on %d, p = %.3g", law, stat, df, p)
 		}
 	}

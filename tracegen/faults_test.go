@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 	"pianola/traces"
 )
 
@@ -31,7 +31,7 @@ func TestNoTwoKeysAlike(t *testing.T) {
 	for _, x := range numbers[:256*1000] {
 		top[x>>56]++
 	}
-	if stat, df, p := randomtest.ChiSquare(top, equalShares(128)); p < randomtest.MinP {
+	if stat, df, p := chisquare.Fit(top, equalShares(128)); p < chisquare.MinP {
 		t.Errorf("first bytes of hashes: chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 	slices.Sort(numbers)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 	"pianola/traces"
 )
 
@@ -56,7 +56,7 @@ func TestChoicesAreIndependent(t *testing.T) {
 					}
 				}
 			}
-			if stat, df, p := randomtest.ChiSquare(pairs[a][b], shares); p < randomtest.MinP {
+			if stat, df, p := chisquare.Fit(pairs[a][b], shares); p < chisquare.MinP {
 				t.Errorf("%s and %s: chi-square %.1f on %d, p = %.3g", names[a], names[b], stat, df, p)
 			}
 		}

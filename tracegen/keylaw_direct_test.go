@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 	"pianola/traces"
 )
 
@@ -56,7 +56,7 @@ func TestDirectDraws(t *testing.T) {
 				seen.add(n)
 			})
 			shares := seen.shares(weights)
-			if stat, df, p := randomtest.ChiSquare(counts[:len(shares)], shares); p < randomtest.MinP || draws < 20_000 {
+			if stat, df, p := chisquare.Fit(counts[:len(shares)], shares); p < chisquare.MinP || draws < 20_000 {
 				t.Errorf("%v: %d draws, chi-square %.1f on %d, p = %.3g", properties, draws, stat, df, p)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 	"pianola/traces"
 )
 
@@ -91,7 +91,7 @@ func TestParameterLaws(t *testing.T) {
 				// Inserts are not seen.
 				shares = append(law.weights(1000), make([]float64, len(counts)-1000)...)
 			}
-			if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+			if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 				t.Errorf("%s, %v: chi-square %.1f on %d, p = %.3g", law.name, properties, stat, df, p)
 			}
 		}
@@ -113,7 +113,7 @@ func TestParameterLawsAgainstYCSB(t *testing.T) {
 			}
 			ours, theirs = append(ours, n), append(theirs, sum(t, row[3:]))
 		}
-		if stat, df, p := randomtest.TwoSamples(ours, theirs); p < randomtest.MinP {
+		if stat, df, p := chisquare.TwoSamples(ours, theirs); p < chisquare.MinP {
 			t.Errorf("%s: chi-square %.1f on %d, p = %.3g", name, stat, df, p)
 		}
 	}

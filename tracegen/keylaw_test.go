@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 	"pianola/traces"
 )
 
@@ -111,8 +111,8 @@ func TestKeyLaws(t *testing.T) {
 		if spec.KeyLaw == Latest {
 			counts = got.ages
 		}
-		stat, df, p := randomtest.ChiSquare(counts, got.seen.shares(got.weights(spec, c.items)))
-		if p < randomtest.MinP {
+		stat, df, p := chisquare.Fit(counts, got.seen.shares(got.weights(spec, c.items)))
+		if p < chisquare.MinP {
 			t.Errorf("%v: chi-square %.1f on %d, p = %.3g", properties, stat, df, p)
 		}
 		t.Logf("%v: chi-square %.1f on %d, p = %.3g", properties, stat, df, p)
@@ -142,7 +142,7 @@ func TestFoldedKeysAgainstYCSB(t *testing.T) {
 		}
 		a, b = append(a, n), append(b, sum(t, row[3:]))
 	}
-	if stat, df, p := randomtest.TwoSamples(a, b); p < randomtest.MinP {
+	if stat, df, p := chisquare.TwoSamples(a, b); p < chisquare.MinP {
 		t.Errorf("twentieths: chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 }
@@ -255,7 +255,7 @@ func TestRedraw(t *testing.T) {
 		src := c.stream.At(i)
 		counts[c.living(0, &src, everyRecord)]++
 	}
-	if stat, df, p := randomtest.ChiSquare(counts, equalShares(10)); p < randomtest.MinP {
+	if stat, df, p := chisquare.Fit(counts, equalShares(10)); p < chisquare.MinP {
 		t.Errorf("records of a law that gives none: chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 }

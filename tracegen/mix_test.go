@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/workloads"
 	"pianola/traces"
 )
@@ -88,7 +88,7 @@ func TestMixOfTraces(t *testing.T) {
 			shares[kind] /= total
 		}
 		counts := f.totals.Phases[1].Ops
-		if stat, df, p := randomtest.ChiSquare(counts[:], shares); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts[:], shares); p < chisquare.MinP {
 			t.Errorf("%s: kinds %v against %.3v: chi-square %.1f on %d, p = %.3g", name, counts, shares, stat, df, p)
 		}
 		if load := f.totals.Phases[0].Ops; load[traces.Insert] != spec.Records || f.totals.Phases[0].Count() != spec.Records {
@@ -117,7 +117,7 @@ func TestKindsAreIndependent(t *testing.T) {
 				shares[a*traces.KindLimit+b] = share[a] * share[b]
 			}
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 			t.Errorf("%d apart: chi-square %.1f on %d, p = %.3g", apart, stat, df, p)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 	"pianola/traces"
 	"pianola/traces/payload"
 )
@@ -99,11 +99,11 @@ func TestScanLengths(t *testing.T) {
 				counts[op.ScanLength-c.least]++
 			}
 		})
-		if stat, df, p := randomtest.ChiSquare(counts, equalShares(len(counts))); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, equalShares(len(counts))); p < chisquare.MinP {
 			t.Errorf("lengths %d to %d: chi-square %.1f on %d, p = %.3g", c.least, c.most, stat, df, p)
 		}
 		if c.properties == nil {
-			if stat, df, p := randomtest.TwoSamples(counts, golden); p < randomtest.MinP {
+			if stat, df, p := chisquare.TwoSamples(counts, golden); p < chisquare.MinP {
 				t.Errorf("lengths against YCSB's: chi-square %.1f on %d, p = %.3g", stat, df, p)
 			}
 		}
@@ -144,11 +144,11 @@ func TestZipfianScanLengths(t *testing.T) {
 			shares[i] = next - before
 			before = next
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 			t.Errorf("lengths %d to %d: chi-square %.1f on %d, p = %.3g", c.least, c.most, stat, df, p)
 		}
 		if c.most == 100 {
-			if stat, df, p := randomtest.TwoSamples(counts, golden); p < randomtest.MinP {
+			if stat, df, p := chisquare.TwoSamples(counts, golden); p < chisquare.MinP {
 				t.Errorf("lengths against YCSB's: chi-square %.1f on %d, p = %.3g", stat, df, p)
 			}
 		}
@@ -196,7 +196,7 @@ func TestFields(t *testing.T) {
 			checkFields(t, kind, "written", written[kind][:], !all.write && kind.Writes() && kind != traces.Insert)
 		}
 		if !all.read && !all.write {
-			if stat, df, p := randomtest.ChiSquare(pairs, equalShares(len(pairs))); p < randomtest.MinP {
+			if stat, df, p := chisquare.Fit(pairs, equalShares(len(pairs))); p < chisquare.MinP {
 				t.Errorf("fields of READMODIFYWRITE: chi-square %.1f on %d, p = %.3g", stat, df, p)
 			}
 		}
@@ -216,8 +216,8 @@ func checkFields(t *testing.T, kind traces.Kind, what string, sets []uint64, one
 		}
 		return
 	}
-	stat, df, p := randomtest.ChiSquare(sets[1:], equalShares(len(sets)-1))
-	if sets[0] > 0 || p < randomtest.MinP {
+	stat, df, p := chisquare.Fit(sets[1:], equalShares(len(sets)-1))
+	if sets[0] > 0 || p < chisquare.MinP {
 		t.Errorf("%v: sets %s %v, chi-square %.1f on %d, p = %.3g", kind, what, sets, stat, df, p)
 	}
 }

@@ -33,7 +33,6 @@ type job struct {
 	field  []byte
 	block  Block
 	counts [KindLimit]int
-	seen   []uint32
 	hash   *chunkHash
 	hashed bool
 	err    error
@@ -108,12 +107,12 @@ func (w *aheadWorker) run(j *job) {
 	}
 	<-j.turn
 	if j.err == nil {
-		j.seen, j.err = w.reader.sight.take(&j.block, &o.counts, j.seen)
+		j.block.Seen, j.err = w.reader.sight.take(&j.block, &o.counts, j.block.Seen)
 	}
 	close(j.passed)
 	if j.err == nil {
 		j.counts = o.counts
-		j.err = w.codec.finish(o, &j.block, j.block.PhaseFirst, j.seen)
+		j.err = w.codec.finish(o, &j.block, j.block.PhaseFirst, j.block.Seen)
 	}
 	if j.err == nil && !w.reader.tally.undigested && j.block.PhaseFirst%BlockOps == 0 {
 		j.hashed = true

@@ -105,8 +105,8 @@ type Block struct {
 	// one, by the phase's key map. Without them they are found from the keys,
 	// which takes longer, or more room.
 	Ranks []uint64
-	// Seen is for an Encoder alone: how many more records each op sees than the
-	// first; empty if none does.
+	// Seen is how many more records each op sees than the first; empty if none
+	// does. An Encoder needs it; a Reader gives it where keys are stored as ages.
 	Seen []uint32
 }
 

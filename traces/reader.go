@@ -24,7 +24,6 @@ type Reader struct {
 	// starts are those of the blocks read while there is no footer.
 	starts []blockStart
 	codec  *blockCodec
-	seen   []uint32
 	// aheadOf is how many goroutines decode ahead, ahead what they do, once they
 	// have begun.
 	aheadOf int
@@ -156,10 +155,10 @@ func (r *Reader) next(b *Block) (place, error) {
 	if err != nil {
 		return where, err
 	}
-	if r.seen, err = r.sight.take(b, &o.counts, r.seen); err != nil {
+	if b.Seen, err = r.sight.take(b, &o.counts, b.Seen); err != nil {
 		return where, err
 	}
-	if err := r.codec.finish(o, b, b.PhaseFirst, r.seen); err != nil {
+	if err := r.codec.finish(o, b, b.PhaseFirst, b.Seen); err != nil {
 		return where, err
 	}
 	return where, r.take(b, &o.counts, nil, where)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,23 +12,35 @@ import (
 func verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "check every byte of a trace",
-		UsageText: "tracegen verify FILE",
+		Usage:     "check every byte of a trace, and the laws of its operations",
+		UsageText: "tracegen verify [--regenerate] FILE",
 		Description: `Example:
 
   tracegen verify b.trace.zst
+  tracegen verify --regenerate b.trace.zst
 
 Checksums, counts and digests are computed anew and compared with those that the trace
 states. What is wrong is told with its place; traces/FORMAT.md explains the invariants
-that it names. FILE may be -, standard input.`,
+that it names.
+
+Then kinds, gaps, keys, scan lengths and fields are counted in classes, up to 16,777,216
+operations of each phase, and compared by chi-square with the stated mix and with what
+the spec makes of another seed. p is the probability of so great a difference by chance;
+below 10^-9 the trace is refused. --regenerate makes the trace again of its spec and
+seed and compares the digests. FILE may be -, standard input.`,
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "regenerate", Usage: "make the trace again and compare the digests", DisableDefaultText: true}},
 		Action: func(c *cli.Context) error {
 			r, err := openTrace(c)
 			if err != nil {
 				return err
 			}
 			defer r.Close()
-			r.DecodeAhead(runtime.GOMAXPROCS(0))
-			totals, err := readAll(r, func(*traces.Block) {})
+			r.DecodeAhead(decoders())
+			laws, err := newFitSamples(r.Header())
+			if err != nil {
+				return err
+			}
+			totals, err := readAll(r, laws.add)
 			if err != nil {
 				return err
 			}
@@ -37,8 +48,16 @@ that it names. FILE may be -, standard input.`,
 			for i := range totals.Phases {
 				ops += totals.Phases[i].Count()
 			}
-			_, err = fmt.Fprintf(c.App.Writer, "%s: sound, %d operations, digest %x\n", r.Path(), ops, totals.Digest)
-			return err
+			if _, err := fmt.Fprintf(c.App.Writer, "%s: sound, %d operations, digest %x\n", r.Path(), ops, totals.Digest); err != nil {
+				return err
+			}
+			if err := testLaws(c.Context, r, laws, c.App.Writer); err != nil {
+				return err
+			}
+			if c.Bool("regenerate") {
+				return regenerate(c.Context, r, totals, c.App.Writer)
+			}
+			return nil
 		},
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 	"pianola/traces"
 )
 
@@ -89,7 +89,7 @@ func TestGaps(t *testing.T) {
 			if z := (squares/draws - variance) / (m * m * math.Sqrt(8./draws)); math.Abs(z) > 5 {
 				t.Errorf("variance %v, want %v: %.1f standard errors off", squares/draws, variance, z)
 			}
-			if stat, df, p := randomtest.ChiSquare(counts, gapShares(m, uint64(m/20), cells)); p < randomtest.MinP {
+			if stat, df, p := chisquare.Fit(counts, gapShares(m, uint64(m/20), cells)); p < chisquare.MinP {
 				t.Errorf("chi-square %.1f on %d, p = %.3g", stat, df, p)
 			}
 		})
@@ -138,7 +138,7 @@ func TestGapsAreAProcess(t *testing.T) {
 			}
 			arrivals++
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 			t.Errorf("rate %v: chi-square %.1f on %d, p = %.3g", rate.PerSecond(), stat, df, p)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 )
 
 func mustAges(t testing.TB, newest, beyond float64) *Ages {
@@ -39,7 +39,7 @@ func TestAges(t *testing.T) {
 				}
 				counts[k*cells/n]++
 			}
-			if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+			if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 				t.Errorf("%v of ages from %v on, below %d: chi-square %.1f on %d, p = %.3g", c.beyond, c.newest, n, stat, df, p)
 			}
 		}
@@ -65,14 +65,14 @@ func TestGreatAges(t *testing.T) {
 			counts[k/(n/cells+1)]++
 			low[k%16]++
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 			t.Errorf("a mean of %v: chi-square %.1f on %d, p = %.3g", newest, stat, df, p)
 		}
 		uniform := make([]float64, 16)
 		for i := range uniform {
 			uniform[i] = 1. / 16
 		}
-		if stat, df, p := randomtest.ChiSquare(low, uniform); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(low, uniform); p < chisquare.MinP {
 			t.Errorf("a mean of %v, low bits: chi-square %.1f on %d, p = %.3g", newest, stat, df, p)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 )
 
 var means = []float64{MinMean, 0.3, 1, 3.7, 31.9, 64, 100, 333.25, 1000, 99_999.9, 1e7, 1e15, MaxMean}
@@ -124,7 +124,7 @@ func TestExponentialChiSquare(t *testing.T) {
 			for range 2_000_000 {
 				counts[cell(e.Sample(&src))]++
 			}
-			if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+			if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 				t.Errorf("chi-square %.1f on %d, p = %.3g", stat, df, p)
 			}
 		})
@@ -145,7 +145,7 @@ func TestExponentialSmallValues(t *testing.T) {
 			counts[k]++
 		}
 	}
-	if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+	if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 		t.Errorf("chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 }
@@ -196,7 +196,7 @@ func TestExponentialZeroBeyond(t *testing.T) {
 			t.Fatalf("drew %d", k)
 		}
 	}
-	if stat, df, p := randomtest.ChiSquare(counts[:], []float64{1. / 3, 1. / 3, 1. / 3}); p < randomtest.MinP {
+	if stat, df, p := chisquare.Fit(counts[:], []float64{1. / 3, 1. / 3, 1. / 3}); p < chisquare.MinP {
 		t.Errorf("counts %d: chi-square %.1f on %d, p = %.3g", counts, stat, df, p)
 	}
 }

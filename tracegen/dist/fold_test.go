@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 )
 
 // TestFoldGolden holds key numbers that YCSB 0.17.0 made of ranks.
@@ -63,8 +63,8 @@ func TestFoldedLawAgainstYCSB(t *testing.T) {
 	for _, s := range goldenShares(t, "zipfian_1000_twentieths.tsv") {
 		ours, theirs = append(ours, s.sum(counts)), append(theirs, s.count)
 	}
-	stat, df, p := randomtest.TwoSamples(ours, theirs)
-	if p < randomtest.MinP {
+	stat, df, p := chisquare.TwoSamples(ours, theirs)
+	if p < chisquare.MinP {
 		t.Errorf("twentieths: chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 	t.Logf("twentieths: chi-square %.1f on %d, p = %.3g", stat, df, p)
@@ -81,7 +81,7 @@ func TestUniformAgainstYCSB(t *testing.T) {
 	for range 1_000_000 {
 		ours[src.Below(100)]++
 	}
-	if stat, df, p := randomtest.TwoSamples(ours, theirs); p < randomtest.MinP {
+	if stat, df, p := chisquare.TwoSamples(ours, theirs); p < chisquare.MinP {
 		t.Errorf("chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 }
@@ -133,7 +133,7 @@ func TestLatestAgainstYCSB(t *testing.T) {
 	for _, s := range goldenShares(t, "latest_1000_twentieths.tsv") {
 		measured, shares = append(measured, s.count), append(shares, total(theirs, s))
 	}
-	if stat, df, p := randomtest.ChiSquare(measured, shares); p < randomtest.MinP {
+	if stat, df, p := chisquare.Fit(measured, shares); p < chisquare.MinP {
 		t.Errorf("YCSB's draws against its formula: chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 }

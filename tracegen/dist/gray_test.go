@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 )
 
 // gray is the formula of YCSB 0.17.0's ZipfianGenerator, as a reference: Gray
@@ -126,7 +126,7 @@ func TestGrayAgainstScanLengths(t *testing.T) {
 		counts[int(k)] = uint64(row[1])
 		shares[int(k)] = g.below(k+1) - g.below(k)
 	}
-	if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+	if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 		t.Errorf("chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 }

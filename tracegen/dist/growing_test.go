@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 )
 
 // TestGrowingSizes checks that the sizes follow one another and that a number
@@ -60,7 +60,7 @@ func TestGrowingChiSquare(t *testing.T) {
 				counts[bucketOf(rank+1)]++
 			}
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 			t.Errorf("theta %v: chi-square %.1f on %d, p = %.3g", theta, stat, df, p)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"math/big"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 )
 
 // halvesDraws is the number of draws of the tests below: enough to see that a
@@ -50,7 +50,7 @@ func testHalves(t *testing.T, name string, p *powerLaw, mass func(from, to uint6
 	for range halvesDraws {
 		counts[half(p.sample(&src))]++
 	}
-	if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+	if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 		t.Errorf("%s: counts %d, shares %.6f: chi-square %.1f on %d, p = %.3g", name, counts, shares, stat, df, p)
 	}
 }
@@ -89,7 +89,7 @@ func TestHalvesOfExponential(t *testing.T) {
 		}
 		// The upper half is the lower one times q^(half a bucket).
 		q := math.Exp(-math.Ldexp(1, int(e.shift)-1) / mean)
-		if stat, df, p := randomtest.ChiSquare([]uint64{lower, upper}, []float64{1 / (1 + q), q / (1 + q)}); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit([]uint64{lower, upper}, []float64{1 / (1 + q), q / (1 + q)}); p < chisquare.MinP {
 			t.Errorf("mean %v: halves %d and %d: chi-square %.1f on %d, p = %.3g", mean, lower, upper, stat, df, p)
 		}
 	}

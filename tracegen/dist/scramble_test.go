@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 )
 
 // TestScrambleIsBijection maps every number of many ranges: none comes twice,
@@ -76,7 +76,7 @@ func TestScrambleSpreads(t *testing.T) {
 				last = y
 			}
 			for name, counts := range map[string][]uint64{"images": images, "steps": steps, "pairs": pairs} {
-				if stat, df, p := randomtest.ChiSquare(counts, uniform(256)); p < randomtest.MinP {
+				if stat, df, p := chisquare.Fit(counts, uniform(256)); p < chisquare.MinP {
 					t.Errorf("n %d, stride %d, %s: chi-square %.1f on %d, p = %.3g", n, stride, name, stat, df, p)
 				}
 			}
@@ -103,7 +103,7 @@ func TestScramblesDiffer(t *testing.T) {
 		}
 	}
 	for x := range counts {
-		if stat, df, p := randomtest.ChiSquare(counts[x], uniform); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts[x], uniform); p < chisquare.MinP {
 			t.Errorf("images of %d: chi-square %.1f on %d, p = %.3g", x, stat, df, p)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 )
 
 // TestZetaSum compares the sums with those of all terms, and beyond that with
@@ -82,7 +82,7 @@ func TestGrayLaw(t *testing.T) {
 			}
 			counts[min(rank, uint64(len(counts))-1)]++
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 			t.Errorf("%d ranks: chi-square %.1f on %d, p = %.3g", n, stat, df, p)
 		}
 	}

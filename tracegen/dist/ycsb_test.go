@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 )
 
 // wideBelow is P(rank < k) of YCSB's formula for 10^10 + 1 items, in 160 bits
@@ -137,12 +137,12 @@ func TestYCSBChiSquare(t *testing.T) {
 		}
 		counts[bucketOf(rank)]++
 	}
-	stat, df, p := randomtest.ChiSquare(counts, ycsbBucketShares())
-	if p < randomtest.MinP {
+	stat, df, p := chisquare.Fit(counts, ycsbBucketShares())
+	if p < chisquare.MinP {
 		t.Errorf("chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 	// The test can tell the formula's law from an exact one.
-	if _, _, p := randomtest.ChiSquare(counts, append(bucketShares(YCSBItems, YCSBTheta)[1:], 0)); p > 0 {
+	if _, _, p := chisquare.Fit(counts, append(bucketShares(YCSBItems, YCSBTheta)[1:], 0)); p > 0 {
 		t.Errorf("the draws pass for an exact zipfian law: p = %.3g", p)
 	}
 }
@@ -165,7 +165,7 @@ func TestYCSBAgainstFormula(t *testing.T) {
 		theirs[cell(g.rank(b.Float64()))]++
 	}
 	used := cell(YCSBItems-1) + 1
-	if stat, df, p := randomtest.TwoSamples(ours[:used], theirs[:used]); p < randomtest.MinP {
+	if stat, df, p := chisquare.TwoSamples(ours[:used], theirs[:used]); p < chisquare.MinP {
 		t.Errorf("chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 }

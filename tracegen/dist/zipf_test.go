@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pianola/tracegen/chisquare"
 	"pianola/tracegen/random"
-	"pianola/tracegen/random/randomtest"
 )
 
 // zipfMass is the sum of k^-theta over from..to: term by term at first, by the
@@ -113,7 +113,7 @@ func TestZipfChiSquare(t *testing.T) {
 				}
 				counts[bucketOf(rank+1)]++
 			}
-			if stat, df, p := randomtest.ChiSquare(counts, bucketShares(n, theta)); p < randomtest.MinP {
+			if stat, df, p := chisquare.Fit(counts, bucketShares(n, theta)); p < chisquare.MinP {
 				t.Errorf("n %d, theta %v: chi-square %.1f on %d, p = %.3g", n, theta, stat, df, p)
 			}
 		}
@@ -133,7 +133,7 @@ func TestZipfChiSquareByRank(t *testing.T) {
 		for range 2_000_000 {
 			counts[law.Sample(&src)]++
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, shares); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, shares); p < chisquare.MinP {
 			t.Errorf("theta %v: chi-square %.1f on %d, p = %.3g", theta, stat, df, p)
 		}
 	}
@@ -152,7 +152,7 @@ func TestSampleBelow(t *testing.T) {
 			}
 			counts[bucketOf(rank+1)]++
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, bucketShares(n, theta)); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, bucketShares(n, theta)); p < chisquare.MinP {
 			t.Errorf("theta %v: chi-square %.1f on %d, p = %.3g", theta, stat, df, p)
 		}
 		if law.SampleBelow(&src, 0) != 0 || law.SampleBelow(&src, 1) != 0 {

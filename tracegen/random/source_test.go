@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 )
 
 // TestBelowIsUniform tests small ranges cell by cell and large ones, which a
@@ -27,7 +27,7 @@ func TestBelowIsUniform(t *testing.T) {
 			}
 			counts[min(uint64(float64(x)/float64(n)*float64(cells)), cells-1)]++
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, uniform); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, uniform); p < chisquare.MinP {
 			t.Errorf("Below(%d): chi-square %.1f on %d, p = %.3g", n, stat, df, p)
 		}
 	}
@@ -78,7 +78,7 @@ func TestFloat64(t *testing.T) {
 	for range 1_000_000 {
 		counts[int(src.Float64()*1000)]++
 	}
-	if stat, df, p := randomtest.ChiSquare(counts, uniform); p < randomtest.MinP {
+	if stat, df, p := chisquare.Fit(counts, uniform); p < chisquare.MinP {
 		t.Errorf("chi-square %.1f on %d, p = %.3g", stat, df, p)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"pianola/tracegen/random/randomtest"
+	"pianola/tracegen/chisquare"
 )
 
 // TestStreamGolden holds the algorithm of the package comment; the numbers come
@@ -107,7 +107,7 @@ func TestStreamsAreIndependent(t *testing.T) {
 			low[x&15<<4|y&15]++
 		}
 		for _, counts := range [][256]uint64{high, low} {
-			if stat, df, p := randomtest.ChiSquare(counts[:], uniform); p < randomtest.MinP {
+			if stat, df, p := chisquare.Fit(counts[:], uniform); p < chisquare.MinP {
 				t.Errorf("%s: chi-square %.1f on %d, p = %.3g", name, stat, df, p)
 			}
 		}
@@ -160,7 +160,7 @@ func TestAvalanche(t *testing.T) {
 				perBit[bits.TrailingZeros64(differ)]++
 			}
 		}
-		if stat, df, p := randomtest.ChiSquare(counts, binomial); p < randomtest.MinP {
+		if stat, df, p := chisquare.Fit(counts, binomial); p < chisquare.MinP {
 			t.Errorf("%s: bits that differ: chi-square %.1f on %d, p = %.3g", name, stat, df, p)
 		}
 		for bit, n := range perBit {

@@ -1,6 +1,6 @@
-// Package randomtest holds the statistics by which tests compare draws with
+// Package chisquare holds the statistics by which draws are compared with
 // the law they should follow.
-package randomtest
+package chisquare
 
 import "math"
 
@@ -13,12 +13,12 @@ const MinP = 1e-6
 // smaller cells are merged with their successors.
 const minExpected = 10
 
-// ChiSquare compares counts with the probabilities that they should have, by
+// Fit compares counts with the probabilities that they should have, by
 // Pearson's test. The probabilities must sum to 1; neighbouring cells are
 // merged until each expects 10 draws. It returns the statistic, the degrees of
 // freedom and the probability of a statistic at least as large. A draw in a
 // cell of probability 0 gives p = 0.
-func ChiSquare(counts []uint64, probability []float64) (statistic float64, freedom int, p float64) {
+func Fit(counts []uint64, probability []float64) (statistic float64, freedom int, p float64) {
 	var total uint64
 	for i, c := range counts {
 		if c > 0 && probability[i] == 0 {

@@ -1,4 +1,4 @@
-package randomtest
+package chisquare
 
 import (
 	"math"
@@ -28,8 +28,8 @@ func TestUpperGamma(t *testing.T) {
 
 // TestChiSquare recomputes a small table by hand, and a published quantile: a
 // statistic of 18.307 on 10 degrees of freedom has p = 0.05.
-func TestChiSquare(t *testing.T) {
-	stat, df, p := ChiSquare([]uint64{40, 60}, []float64{0.5, 0.5})
+func TestFit(t *testing.T) {
+	stat, df, p := Fit([]uint64{40, 60}, []float64{0.5, 0.5})
 	if stat != 4 || df != 1 || math.Abs(p-math.Erfc(math.Sqrt2)) > 1e-12 {
 		t.Errorf("40 and 60 of a fair coin: %v on %d, p = %v", stat, df, p)
 	}
@@ -37,11 +37,11 @@ func TestChiSquare(t *testing.T) {
 		t.Errorf("p = %v, want 0.05", p)
 	}
 	// The last three cells expect 5, 3 and 2 draws and are joined.
-	stat, df, _ = ChiSquare([]uint64{95, 1, 0, 4}, []float64{0.9, 0.05, 0.03, 0.02})
+	stat, df, _ = Fit([]uint64{95, 1, 0, 4}, []float64{0.9, 0.05, 0.03, 0.02})
 	if want := 25./90 + 25./10; math.Abs(stat-want) > 1e-12 || df != 1 {
 		t.Errorf("merged cells: %v on %d, want %v on 1", stat, df, want)
 	}
-	if _, _, p := ChiSquare([]uint64{99, 1}, []float64{1, 0}); p != 0 {
+	if _, _, p := Fit([]uint64{99, 1}, []float64{1, 0}); p != 0 {
 		t.Errorf("a draw of probability 0: p = %v", p)
 	}
 }
