@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pianola/tracegen"
 	"pianola/traces"
 	"pianola/traces/payload"
 )
@@ -17,40 +18,92 @@ func infoCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "info",
 		Usage:     "say what a trace holds and which laws made it",
-		UsageText: "tracegen info FILE",
+		UsageText: "tracegen info [--json] FILE",
 		Description: `Example:
 
   tracegen info b.trace.zst
 
-Every byte of the file is read and checked. FILE may be -, standard input.`,
+Every byte of the file is read and checked. Shares of the hottest keys are counted over
+16,777,216 operations of a phase at most. The bound is the entropy of an operation by
+the laws of the spec: no file of single operations takes fewer bits. FILE may be -,
+standard input.`,
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "one JSON object", DisableDefaultText: true}},
 		Action: func(c *cli.Context) error {
 			r, err := openTrace(c)
 			if err != nil {
 				return err
 			}
 			defer r.Close()
-			keys := keyRanges{}
-			totals, err := readAll(r, keys.add)
+			r.DecodeAhead(decoders())
+			m := newMeasured(r)
+			totals, err := readAll(r, m.add)
 			if err != nil {
 				return err
 			}
-			return info(c.App.Writer, r, totals, keys)
+			m.weigh(r)
+			if c.Bool("json") {
+				return infoJSON(c.App.Writer, r, totals, m)
+			}
+			return info(c.App.Writer, r, totals, m)
 		},
 	}
 }
 
-// keyRanges holds the least and the greatest key number of each phase.
-type keyRanges map[int][2]uint64
+// measured is what the operations themselves tell, by phase.
+type measured struct {
+	phases []measuredPhase
+}
 
-func (k keyRanges) add(b *traces.Block) {
-	span, seen := k[b.Phase]
-	for _, key := range b.Keys {
-		if !seen {
-			span, seen = [2]uint64{key, key}, true
+type measuredPhase struct {
+	// keys are the least and the greatest key number.
+	keys  [2]uint64
+	any   bool
+	skew  skew
+	chart *rateChart
+	// bytes of the phase's blocks; bound is nil where the laws are not known.
+	bytes uint64
+	bound *tracegen.Bound
+}
+
+// newMeasured prepares for the phases of a trace.
+func newMeasured(r *traces.Reader) *measured {
+	h := r.Header()
+	m := &measured{phases: make([]measuredPhase, len(h.Phases))}
+	for i := range h.Phases {
+		if h.Phases[i].Paced {
+			m.phases[i].chart = new(rateChart)
 		}
-		span[0], span[1] = min(span[0], key), max(span[1], key)
 	}
-	k[b.Phase] = span
+	if g, err := generatorOf(h, h.Seed); err == nil {
+		for i, b := range g.Bounds() {
+			if i < len(m.phases) && b.Phase == h.Phases[i].Name {
+				m.phases[i].bound = &b
+			}
+		}
+	}
+	return m
+}
+
+func (m *measured) add(b *traces.Block) {
+	p := &m.phases[b.Phase]
+	for _, key := range b.Keys {
+		if !p.any {
+			p.keys, p.any = [2]uint64{key, key}, true
+		}
+		p.keys[0], p.keys[1] = min(p.keys[0], key), max(p.keys[1], key)
+	}
+	p.skew.add(b)
+	if p.chart != nil {
+		p.chart.add(b)
+	}
+}
+
+// weigh adds up the bytes of each phase's blocks, once the index is known.
+func (m *measured) weigh(r *traces.Reader) {
+	places, _ := r.Places()
+	for _, b := range places {
+		m.phases[b.Phase].bytes += uint64(b.Bytes)
+	}
 }
 
 // lines prints aligned names and values and keeps the first error.
@@ -68,7 +121,7 @@ func (l *lines) add(name, format string, args ...any) {
 	}
 }
 
-func info(w io.Writer, r *traces.Reader, totals *traces.Totals, keys keyRanges) error {
+func info(w io.Writer, r *traces.Reader, totals *traces.Totals, m *measured) error {
 	h := r.Header()
 	l := &lines{w: w}
 	l.add("trace", "%s", r.Path())
@@ -80,7 +133,7 @@ func info(w io.Writer, r *traces.Reader, totals *traces.Totals, keys keyRanges) 
 		h.Keys.Prefix, h.Keys.Order, counted(uint64(h.Keys.Padding), "digit"), totals.FirstFreeKey)
 	l.add("records", "%d of %s (%s), %s bytes each%s", h.Records, counted(uint64(h.Fields.Count), "field"), fieldNames(h), h.Fields.Length, valueBytes(h))
 	for i := range h.Phases {
-		phaseInfo(l, &h.Phases[i], &totals.Phases[i], keys[i], h.Tick)
+		phaseInfo(l, h, i, &totals.Phases[i], &m.phases[i])
 	}
 	for _, hint := range h.Hints {
 		l.add("hint", "%s=%s", hint.Name, hint.Value)
@@ -114,10 +167,11 @@ func valueBytes(h *traces.Header) string {
 	return text
 }
 
-func phaseInfo(l *lines, p *traces.Phase, t *traces.PhaseTotal, keys [2]uint64, tick time.Duration) {
+func phaseInfo(l *lines, h *traces.Header, phase int, t *traces.PhaseTotal, m *measuredPhase) {
+	p := &h.Phases[phase]
 	pace := "unpaced"
 	if p.Paced {
-		pace = fmt.Sprintf("%s, the last one due at %v", p.Arrivals, time.Duration(t.LastDue)*tick)
+		pace = fmt.Sprintf("%s, the last one due at %v", p.Arrivals, time.Duration(t.LastDue)*h.Tick)
 	}
 	l.add("phase "+p.Name, "%s, %s", counted(t.Count(), "operation"), pace)
 	if t.Count() == 0 {
@@ -133,14 +187,65 @@ func phaseInfo(l *lines, p *traces.Phase, t *traces.PhaseTotal, keys [2]uint64, 
 		}
 	}
 	l.add("", "keys: %s", p.KeyLaw)
-	l.add("", "key numbers drawn: %d to %d", keys[0], keys[1])
+	l.add("", "key numbers drawn: %d to %d", m.keys[0], m.keys[1])
+	if text := skewText(&m.skew, h.Records); text != "" {
+		l.add("", "%s", text)
+	}
 	if p.ScanLaw != "" {
 		l.add("", "scan lengths: %s", p.ScanLaw)
 	}
 	if t.Ops[traces.Insert] > 0 && p.VisibilityOps > 0 {
 		l.add("", "an insert is read only by operations more than %d behind it", p.VisibilityOps)
 	}
+	l.add("", "%s", bitsText(t.Count(), m))
+	if m.chart != nil {
+		for _, line := range m.chart.lines(h.Tick) {
+			l.add("", "%s", line)
+		}
+	}
 }
+
+// skewText says how the operations of a phase are shared among keys.
+func skewText(s *skew, records uint64) string {
+	shares, exact := s.shares(records)
+	if s.total == 0 || len(shares) == 0 {
+		return ""
+	}
+	text := "measured skew, in shares of the operations: "
+	if !exact {
+		text += "at least "
+	}
+	for i, h := range shares {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%.3g %% on the %s", 100*h.Share, h.Keys)
+	}
+	return text
+}
+
+// bitsText sets the size of a phase beside its bound.
+func bitsText(ops uint64, m *measuredPhase) string {
+	text := fmt.Sprintf("%.4g bits per operation in the file", m.bits(ops))
+	if m.bound == nil {
+		return text + "; the bound is not known, as the spec is not this program's"
+	}
+	var parts []string
+	for _, part := range []struct {
+		name string
+		bits float64
+	}{{"kinds", m.bound.Kinds}, {"keys", m.bound.Keys}, {"gaps", m.bound.Gaps}, {"scan lengths", m.bound.ScanLengths}, {"fields", m.bound.Fields}} {
+		if part.bits > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.4g", part.name, part.bits))
+		}
+	}
+	if text += fmt.Sprintf(", the bound by its laws is %.4g", m.bound.Total()); len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return text
+}
+
+func (m *measuredPhase) bits(ops uint64) float64 { return 8 * float64(m.bytes) / float64(ops) }
 
 // counted returns a number and the noun of what is counted.
 func counted(n uint64, noun string) string {
