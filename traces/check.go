@@ -1,5 +1,7 @@
 package traces
 
+import "math/bits"
+
 // Which kinds have an entry in the columns of scan lengths, of fields read and
 // of fields written.
 var (
@@ -17,51 +19,57 @@ func kindTable(is func(Kind) bool) (table [256]bool) {
 }
 
 // checkBlock checks what a Writer is given: columns of one length and values
-// within their limits. What passes can be encoded and is what decode takes.
-func checkBlock(b *Block, h *Header) error {
+// within their limits. What passes can be encoded and is what decode takes. It
+// returns how often each kind occurs.
+func checkBlock(b *Block, h *Header) (counts [KindLimit]int, err error) {
 	n := b.Len()
 	if n == 0 || n > BlockOps {
-		return broken(invBlockCount, "block of %d ops; a block has 1 to %d", n, BlockOps)
+		return counts, broken(invBlockCount, "block of %d ops; a block has 1 to %d", n, BlockOps)
 	}
 	if b.Phase < 0 || b.Phase >= len(h.Phases) {
-		return broken(invBlockOrder, "block of phase %d; the header has %d", b.Phase, len(h.Phases))
+		return counts, broken(invBlockOrder, "block of phase %d; the header has %d", b.Phase, len(h.Phases))
 	}
 	dues := 0
 	if h.Phases[b.Phase].Paced {
 		dues = n
 	}
 	optional := func(got int) bool { return got == 0 || got == n }
-	if len(b.Keys) != n || len(b.Due) != dues || !optional(len(b.ScanLengths)) || !optional(len(b.Read)) || !optional(len(b.Written)) {
-		return broken(invColumns, "columns of unequal length")
+	if len(b.Keys) != n || len(b.Due) != dues || !optional(len(b.ScanLengths)) || !optional(len(b.Read)) || !optional(len(b.Written)) || !optional(len(b.Ranks)) {
+		return counts, broken(invColumns, "columns of unequal length")
 	}
-	for _, k := range b.Kinds {
-		if !k.Valid() {
-			return broken(invColumns, "unknown kind %d", uint8(k))
-		}
+	if counts = kindCounts(b.Kinds); counts[0] > 0 {
+		return counts, broken(invColumns, "%d ops of an unknown kind", counts[0])
 	}
-	if err := checkKeys(b); err != nil {
-		return err
+	if err := checkKeys(b, counts[Insert]); err != nil {
+		return counts, err
 	}
 	if err := checkDue(b.Due, tickMax(h.Tick)); err != nil {
-		return err
+		return counts, err
 	}
 	for i, length := range b.ScanLengths {
 		if length > scanLengthMax || length != 0 && b.Kinds[i] != Scan {
-			return broken(invScanLengths, "scan length %d of op %d, a %v", length, i, b.Kinds[i])
+			return counts, broken(invScanLengths, "scan length %d of op %d, a %v", length, i, b.Kinds[i])
 		}
 	}
 	if err := checkFieldSets(b.Read, b.Kinds, &kindReads, h.Fields.Count); err != nil {
-		return err
+		return counts, err
 	}
-	return checkFieldSets(b.Written, b.Kinds, &kindWrites, h.Fields.Count)
+	return counts, checkFieldSets(b.Written, b.Kinds, &kindWrites, h.Fields.Count)
 }
 
-func checkKeys(b *Block) error {
+func checkKeys(b *Block, inserts int) error {
 	insert := b.InsertBase
 	if insert > keyMax-BlockOps {
 		return broken(invKeys, "first insert has key number %d", insert)
 	}
 	keys := b.Keys[:len(b.Kinds)]
+	every := uint64(0)
+	for _, key := range keys {
+		every |= key
+	}
+	if every <= keyMax && inserts == 0 {
+		return nil
+	}
 	for i, k := range b.Kinds {
 		switch {
 		case k == Insert:
@@ -77,7 +85,16 @@ func checkKeys(b *Block) error {
 }
 
 func checkDue(due []uint64, most uint64) error {
-	last := uint64(0)
+	last, falls := uint64(0), uint64(0)
+	for _, tick := range due {
+		_, fall := bits.Sub64(tick, last, 0)
+		falls |= fall
+		last = tick
+	}
+	if falls == 0 && last <= most {
+		return nil
+	}
+	last = 0
 	for i, tick := range due {
 		if tick < last || tick > most {
 			return broken(invDue, "due time %d of op %d behind %d; the last possible is %d", tick, i, last, most)

@@ -54,10 +54,10 @@ const frontMax = 1 + 4
 
 // encode returns b as the field `block` of a Trace, and the places where
 // columns begin and end, in memory that the next call reuses. b must have
-// passed checkBlock; seen[j] is how many more records op j sees than the first.
-func (c *blockCodec) encode(b *Block, seen []uint32) (field []byte, cuts []int, err error) {
-	counts := kindCounts(b.Kinds)
-	c.kinds.encode(b.Kinds, &counts)
+// passed checkBlock; counts are those of its kinds, seen[j] is how many more
+// records op j sees than the first.
+func (c *blockCodec) encode(b *Block, counts *[KindLimit]int, seen []uint32) (field []byte, cuts []int, err error) {
+	c.kinds.encode(b.Kinds, counts)
 	c.keys.use(c.header, b.Phase)
 	var codes []uint64
 	if len(b.Ranks) > 0 && (c.keys.m.Code == CodeScrambled || c.keys.m.Code == CodeFolded) {

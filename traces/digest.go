@@ -100,39 +100,42 @@ func (h *chunkHash) sum() (sum [sha256.Size]byte) {
 }
 
 // add adds the ops [from, to) of b, which the chunk has room for. Which parts an
-// op has and how long they are can't be foretold, so there is no branch for it:
-// each part is written, and counts for as many bytes as it has.
+// op has and how long they are can't be foretold, so in the usual case there is
+// no branch for it: two words are written, and count for as many bytes as they
+// have.
 func (h *chunkHash) add(b *Block, paced bool, from, to int) {
 	buf, n := h.buf, 0
 	prevKey, prevDue := h.prevKey, h.prevDue
-	keys, kinds := b.Keys[:to], b.Kinds[:to]
+	keys, kinds, due := b.Keys[:to], b.Kinds[:to], b.Due
+	if paced {
+		due = due[:to]
+	}
 	for i := from; i < to; i++ {
-		k := kinds[i]
-		buf[n] = byte(k)
-		n++
+		k, key := kinds[i], keys[i]
+		delta := key - prevKey
+		prevKey = key
+		zigzag := delta<<1 ^ uint64(int64(delta)>>63)
+		var gap, head uint64
+		headLength := 0
 		if paced {
-			gap := b.Due[i] - prevDue
-			prevDue = b.Due[i]
-			if gap < spreadLimit {
-				word, length := spread(gap)
-				binary.LittleEndian.PutUint64(buf[n:], word)
-				n += length
-			} else {
-				n += binary.PutUvarint(buf[n:], gap)
-			}
+			gap = due[i] - prevDue
+			prevDue = due[i]
+			head, headLength = spread(gap & (spreadLimit - 1))
 		}
-		delta := keys[i] - prevKey
-		prevKey = keys[i]
-		if zigzag := delta<<1 ^ uint64(int64(delta)>>63); zigzag < spreadLimit {
-			word, length := spread(zigzag)
-			binary.LittleEndian.PutUint64(buf[n:], word)
-			n += length
+		read, written := uint64(at(b.Read, i)), uint64(at(b.Written, i))
+		if (gap|zigzag) >= spreadLimit || (read|written) >= 0x80 || k == Scan {
+			n = putLong(buf[:n], k, paced, gap, zigzag, uint64(at(b.ScanLengths, i)), read, written)
 		} else {
-			n += binary.PutUvarint(buf[n:], zigzag)
+			word, length := spread(zigzag)
+			// What is read stands before what is written; an op that doesn't read, or
+			// doesn't write, has 0 there.
+			t := &tails[k]
+			word |= (read | written<<(t.shift&63)) << (8 * uint(length) & 63)
+			part := buf[n : n+longest]
+			binary.LittleEndian.PutUint64(part, uint64(k)|head<<8)
+			binary.LittleEndian.PutUint64(part[1+headLength:], word)
+			n += 1 + headLength + length + t.length
 		}
-		n += putEntry(buf[n:], b.ScanLengths, i) & digestScans[k]
-		n += putEntry(buf[n:], b.Read, i) & digestReads[k]
-		n += putEntry(buf[n:], b.Written, i) & digestWrites[k]
 		if n >= gathered {
 			h.sha.Write(buf[:n])
 			n = 0
@@ -141,6 +144,38 @@ func (h *chunkHash) add(b *Block, paced bool, from, to int) {
 	h.sha.Write(buf[:n])
 	h.ops += to - from
 	h.prevKey, h.prevDue = prevKey, prevDue
+}
+
+// longest is room for the two words of an op.
+const longest = 1 + 4 + 8
+
+// tails says how many bytes the field sets of an op of each kind take if they
+// are below 0x80, and where that of the fields written is.
+var tails = [256]struct {
+	shift  uint
+	length int
+}{
+	Read: {0, 1}, Update: {0, 1}, Insert: {0, 1}, ReadModifyWrite: {8, 2},
+}
+
+// putLong appends the canonical bytes of an op with a long part, or of a kind
+// with a third one, and returns the length.
+func putLong(buf []byte, k Kind, paced bool, gap, zigzag, length, read, written uint64) int {
+	buf = append(buf, byte(k))
+	if paced {
+		buf = binary.AppendUvarint(buf, gap)
+	}
+	buf = binary.AppendUvarint(buf, zigzag)
+	if k == Scan {
+		buf = binary.AppendUvarint(buf, length)
+	}
+	if kindReads[k] {
+		buf = binary.AppendUvarint(buf, read)
+	}
+	if kindWrites[k] {
+		buf = binary.AppendUvarint(buf, written)
+	}
+	return len(buf)
 }
 
 // spreadLimit bounds what spread takes.
@@ -153,37 +188,6 @@ func spread(v uint64) (word uint64, length int) {
 	word = v&0x3FFF | v>>14<<16
 	word = word&0x7F_007F | word&0x3F80_3F80<<1
 	return word | 0x80_8080&(1<<(8*(length-1)&63)-1), length
-}
-
-// putEntry writes the uvarint of entry i of a column that may be left out, and
-// returns its length.
-func putEntry[T ~uint32](b []byte, column []T, i int) int {
-	if len(column) == 0 {
-		b[0] = 0
-		return 1
-	}
-	if v := column[i]; v >= 0x80 {
-		return binary.PutUvarint(b, uint64(v))
-	}
-	b[0] = byte(column[i])
-	return 1
-}
-
-// Which kinds have a scan length, and sets of fields read and written: all bits,
-// or none.
-var (
-	digestScans  = digestMasks(&kindScans)
-	digestReads  = digestMasks(&kindReads)
-	digestWrites = digestMasks(&kindWrites)
-)
-
-func digestMasks(has *[256]bool) (masks [256]int) {
-	for k, is := range has {
-		if is {
-			masks[k] = -1
-		}
-	}
-	return masks
 }
 
 // at returns entry i of a column that may be left out.

@@ -30,16 +30,18 @@ func (w *Writer) NewEncoder() *Encoder {
 // more once Encode has returned, but for its kinds and due times, which belong
 // to out until it was appended.
 func (e *Encoder) Encode(b *Block, out *EncodedBlock) error {
-	if err := checkBlock(b, e.header); err != nil {
+	counts, err := checkBlock(b, e.header)
+	if err != nil {
 		return fmt.Errorf("write trace: block from op %d on: %w", b.First, err)
 	}
+	out.counts = counts
 	return e.encode(b, b.Seen, out, b.PhaseFirst%BlockOps == 0)
 }
 
-// encode fills out with a checked block; chunk says that it begins one, and is
-// to be hashed.
+// encode fills out, all but its counts, with a checked block; chunk says that it
+// begins one, and is to be hashed.
 func (e *Encoder) encode(b *Block, seen []uint32, out *EncodedBlock, chunk bool) error {
-	field, cuts, err := e.codec.encode(b, seen)
+	field, cuts, err := e.codec.encode(b, &out.counts, seen)
 	if err != nil {
 		return fmt.Errorf("write trace: block from op %d on: %w", b.First, err)
 	}
@@ -48,7 +50,7 @@ func (e *Encoder) encode(b *Block, seen []uint32, out *EncodedBlock, chunk bool)
 		return fmt.Errorf("compress block of trace: %w", err)
 	}
 	out.frame, out.bytes = append(out.frame[:0], frame...), len(field)
-	out.block, out.counts = *b, kindCounts(b.Kinds)
+	out.block = *b
 	if !chunk {
 		return nil
 	}

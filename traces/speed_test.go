@@ -53,8 +53,9 @@ func perOp(b *testing.B, f func()) {
 func BenchmarkEncodeBlock(b *testing.B) {
 	h, blocks := workloadB(1)
 	c := newBlockCodec(h)
+	counts := kindCounts(blocks[0].Kinds)
 	perOp(b, func() {
-		if _, _, err := c.encode(blocks[0], nil); err != nil {
+		if _, _, err := c.encode(blocks[0], &counts, nil); err != nil {
 			b.Fatal(err)
 		}
 	})
@@ -69,7 +70,7 @@ func BenchmarkDigestBlock(b *testing.B) {
 func BenchmarkCheckBlock(b *testing.B) {
 	h, blocks := workloadB(1)
 	perOp(b, func() {
-		if err := checkBlock(blocks[0], h); err != nil {
+		if _, err := checkBlock(blocks[0], h); err != nil {
 			b.Fatal(err)
 		}
 	})

@@ -71,11 +71,11 @@ func (w *Writer) WriteBlock(b *Block) error {
 	if w.err != nil {
 		return w.err
 	}
-	if err := checkBlock(b, w.header); err != nil {
+	counts, err := checkBlock(b, w.header)
+	if err != nil {
 		return w.refuse(b, err)
 	}
-	counts := kindCounts(b.Kinds)
-	var err error
+	w.encoded.counts = counts
 	if w.seen, err = w.sight.take(b, &counts, w.seen); err != nil {
 		return w.refuse(b, err)
 	}
