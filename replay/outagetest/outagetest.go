@@ -52,9 +52,10 @@ const (
 
 // Pause pauses the server for a second and demands that the response times show
 // it: an operation that was due at any instant of the pause has waited for its
-// end. The operations start in time all the same.
+// end. The operations start in time all the same. Before the pause it calls Half.
 func Pause(t *testing.T, o Outage) {
 	o.load(t)
+	t.Run("half", func(t *testing.T) { Half(t, o) })
 	least := time.Duration(math.MaxInt64)
 	var kept, length time.Duration
 	for attempt := 1; ; attempt++ {
