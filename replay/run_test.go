@@ -685,11 +685,12 @@ func TestProgressTellsOfTheLastInterval(t *testing.T) {
 		r.Slots = 100
 		bubble(t, func(ctx context.Context) {
 			r.Clock = replaytest.NewClock()
-			var at replay.Progress
-			time.AfterFunc(3505*time.Millisecond, func() { at, _ = r.Progress() })
+			progress := make(chan replay.Progress, 1)
+			time.AfterFunc(3505*time.Millisecond, func() { at, _ := r.Progress(); progress <- at })
 			if _, err := r.Run(ctx); err != nil {
 				t.Fatal(err)
 			}
+			at := <-progress
 			l := at.Live
 			if at.Phase != "run" || at.Ops != 10_000 || at.Counts.Offered != 3501 && at.Counts.Offered != 3500 || at.Counts.Offered-at.Counts.Completed != l.InFlight {
 				t.Errorf("pipelined %v: %+v", pipelined, at)
