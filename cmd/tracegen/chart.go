@@ -47,20 +47,22 @@ func (c *rateChart) foldOnce() {
 // columns returns the operations in equal parts of the phase's time. A slice on
 // both sides of a cut is shared among them.
 func (c *rateChart) columns() (counts [chartColumns]float64) {
-	width := float64(c.last+1) / chartColumns / float64(uint64(1)<<c.fold) // in slices
+	// Integers say which column a time is in: a quotient of floats may fall short
+	// of a column that begins there.
+	length := c.last + 1
+	begin := func(column uint64) uint64 { // in ticks; column is at most chartColumns
+		return length/chartColumns*column + length%chartColumns*column/chartColumns
+	}
+	column := uint64(0)
 	for i, n := range c.slices {
-		from, to := float64(i), min(float64(i+1), float64(c.last+1)/float64(uint64(1)<<c.fold))
-		for n > 0 && from < to {
-			at := min(int(from/width), chartColumns-1)
-			end := to
-			if at < chartColumns-1 {
-				end = min(to, float64(at+1)*width)
+		from, to := uint64(i)<<c.fold, min((uint64(i)+1)<<c.fold, length)
+		for part := from; part < to; {
+			for begin(column+1) <= part {
+				column++
 			}
-			if end <= from {
-				end = to // a cut that is the slice's own begin
-			}
-			counts[at] += float64(n) * (end - from) / (to - float64(i))
-			from = end
+			end := min(to, begin(column+1))
+			counts[column] += float64(n) * float64(end-part) / float64(to-from)
+			part = end
 		}
 	}
 	return counts

@@ -56,6 +56,30 @@ func TestSkewKeepsTheHotKeys(t *testing.T) {
 	}
 }
 
+// A constant rate is drawn as one: no column has more than the width of a cut
+// makes it.
+func TestRateChartOfAConstantRateIsFlat(t *testing.T) {
+	for _, gap := range []uint64{1, 7, 10_000, 1_000_000} {
+		const ops = 200_000
+		c := new(rateChart)
+		b := &traces.Block{}
+		for i := range uint64(ops) {
+			b.Due = append(b.Due, i*gap)
+		}
+		c.add(b)
+		sum := 0.0
+		for i, n := range c.columns() {
+			if want := float64(ops) / chartColumns; n < want-2 || n > want+2 {
+				t.Errorf("gap %d: column %d has %.2f operations, want %.2f", gap, i, n, want)
+			}
+			sum += n
+		}
+		if sum < ops-1e-3 || sum > ops+1e-3 {
+			t.Errorf("gap %d: %.4f operations in all, want %d", gap, sum, ops)
+		}
+	}
+}
+
 func TestRateChart(t *testing.T) {
 	c := new(rateChart)
 	b := &traces.Block{}
