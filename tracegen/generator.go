@@ -110,6 +110,9 @@ func (g *Generator) meanOps() uint64 {
 // Header returns the header of the trace.
 func (g *Generator) Header() *traces.Header { return g.header }
 
+// DrawsDue reports whether due times depend on the seed.
+func (g *Generator) DrawsDue() bool { return g.spec.Arrivals == Poisson }
+
 func (g *Generator) newLoad() (*phaseSource, error) {
 	spec := g.spec
 	s := &phaseSource{

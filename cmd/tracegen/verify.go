@@ -24,10 +24,11 @@ states. What is wrong is told with its place; traces/FORMAT.md explains the inva
 that it names.
 
 Then kinds, gaps, keys, scan lengths and fields are counted in classes, up to 16,777,216
-operations of each phase, and compared by chi-square with the stated mix and with what
-the spec makes of another seed. p is the probability of so great a difference by chance;
-below 10^-9 the trace is refused. --regenerate makes the trace again of its spec and
-seed and compares the digests. FILE may be -, standard input.`,
+operations of each phase, and compared by chi-square with the mix that header and spec
+state and with what the spec makes of another seed. p is the probability of so great a
+difference by chance; below 10^-9 the trace is refused. Due times that no chance is in
+are compared one by one. --regenerate makes the trace again of its spec and seed and
+compares the digests. FILE may be -, standard input.`,
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "regenerate", Usage: "make the trace again and compare the digests", DisableDefaultText: true}},
 		Action: func(c *cli.Context) error {
 			r, err := openTrace(c)

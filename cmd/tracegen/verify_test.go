@@ -54,6 +54,14 @@ func TestVerifyRefusesOtherLawsThanTheStatedOnes(t *testing.T) {
 		{"another law", func(h *traces.Header) {
 			h.Spec = strings.Replace(h.Spec, "requestdistribution=zipfian", "requestdistribution=uniform", 1)
 		}, "keys of phase run", true},
+		{"another mix in the spec", func(h *traces.Header) {
+			h.Spec = strings.NewReplacer("readproportion=0.5", "readproportion=0.52", "updateproportion=0.5", "updateproportion=0.48").Replace(h.Spec)
+		}, "kinds by the spec of phase run", true},
+		{"no updates in the spec", func(h *traces.Header) {
+			h.Spec = strings.NewReplacer("readproportion=0.5", "readproportion=1", "updateproportion=0.5", "updateproportion=0").Replace(h.Spec)
+		}, "fields written of phase run", true},
+		{"another rate in the spec", func(h *traces.Header) { h.Spec += "target=1001\n" }, "due times of phase run", true},
+		{"Poisson arrivals in the spec", func(h *traces.Header) { h.Spec += "arrivals=poisson\n" }, "gaps of phase run", true},
 		{"another seed", func(h *traces.Header) { h.Seed = 7 }, "make another stream", true},
 		{"no spec", func(h *traces.Header) { h.Spec = "by hand" }, "can't be tested", false},
 	} {

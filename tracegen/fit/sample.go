@@ -22,6 +22,10 @@ const hotFolded = 64
 // classes is the greatest number of classes of anything.
 const classes = 512
 
+// dueFactor is the odd number that a checksum of due times is multiplied by at
+// each, that of FNV-1a in 64 bits.
+const dueFactor = 1099511628211
+
 // Sample counts the operations of one phase in classes.
 type Sample struct {
 	header *traces.Header
@@ -30,6 +34,9 @@ type Sample struct {
 	// next two bits, keys as the law of the phase asks for.
 	kinds                               [traces.KindLimit]uint64
 	gaps, keys, lengths, reads, written [classes]uint64
+
+	// ops counts all operations; due is a checksum of their due times in order.
+	ops, due uint64
 
 	scramble *keymap.Scramble
 	hot      map[uint64]int
@@ -73,7 +80,9 @@ func (s *Sample) Add(b *traces.Block) {
 	for j := range b.Len() {
 		b.Op(j, &op)
 		s.kinds[op.Kind]++
+		s.ops++
 		if s.phase.Paced {
+			s.due = (s.due ^ op.Due*uint64(s.header.Tick)) * dueFactor
 			s.gaps[logClass(op.Due-s.last)]++
 			s.last = op.Due
 		}
