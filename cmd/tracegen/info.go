@@ -36,7 +36,7 @@ standard input.`,
 			defer r.Close()
 			r.DecodeAhead(decoders())
 			m := newMeasured(r)
-			totals, err := readAll(r, m.add)
+			totals, err := readAll(r, m.add, c.App.ErrWriter)
 			if err != nil {
 				return err
 			}

@@ -9,9 +9,11 @@ import (
 	"pianola/tracegen"
 )
 
-// position is how far the generation has come.
+// position is how far the generation or the reading of a trace has come.
 type position struct {
-	last atomic.Pointer[reached]
+	// doing says what it is, and ends in a blank unless it is empty.
+	doing string
+	last  atomic.Pointer[reached]
 }
 
 // reached is progress in a phase that began at some time.
@@ -35,5 +37,5 @@ func (p *position) text() string {
 	if at == nil {
 		return ""
 	}
-	return fmt.Sprintf("phase %s: %s", at.Phase, status.Far(at.Done, at.Of, time.Since(at.begin)))
+	return fmt.Sprintf("%sphase %s: %s", p.doing, at.Phase, status.Far(at.Done, at.Of, time.Since(at.begin)))
 }

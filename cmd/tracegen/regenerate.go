@@ -7,6 +7,9 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/urfave/cli/v2"
+
+	"pianola/cmd/status"
 	"pianola/tracegen"
 	"pianola/tracegen/fit"
 	"pianola/traces"
@@ -24,8 +27,8 @@ func generatorOf(h *traces.Header, seed uint64) (*tracegen.Generator, error) {
 }
 
 // regenerate makes a trace again, to nowhere, and compares the digests.
-func regenerate(ctx context.Context, r *traces.Reader, totals *traces.Totals, out io.Writer) error {
-	h := r.Header()
+func regenerate(c *cli.Context, r *traces.Reader, totals *traces.Totals) error {
+	h, out := r.Header(), c.App.Writer
 	g, err := generatorOf(h, h.Seed)
 	if err != nil {
 		return fmt.Errorf("generate %s again: %w", r.Path(), err)
@@ -35,7 +38,10 @@ func regenerate(ctx context.Context, r *traces.Reader, totals *traces.Totals, ou
 	}
 	w, err := traces.NewWriter(io.Discard, g.Header())
 	if err == nil {
-		err = g.Write(ctx, w, nil)
+		at := position{doing: "making again "}
+		line := status.Start(c.App.ErrWriter, "tracegen", at.text)
+		err = g.Write(c.Context, w, at.set)
+		line.Stop()
 	}
 	var again *traces.Totals
 	if err == nil {
@@ -103,8 +109,8 @@ func (f *fitSamples) full(like *fitSamples) bool {
 func otherSeed(seed uint64) uint64 { return seed ^ 0x9E3779B97F4A7C15 }
 
 // sampleOf counts a stream of the same spec and another seed, as far as got was
-// counted.
-func sampleOf(ctx context.Context, h *traces.Header, got *fitSamples) (*fitSamples, error) {
+// counted, and sets how far that has come.
+func sampleOf(ctx context.Context, h *traces.Header, got *fitSamples, at *position) (*fitSamples, error) {
 	g, err := generatorOf(h, otherSeed(h.Seed))
 	if err != nil {
 		return nil, err
@@ -115,7 +121,7 @@ func sampleOf(ctx context.Context, h *traces.Header, got *fitSamples) (*fitSampl
 	go func() {
 		w, err := traces.NewWriter(out, g.Header())
 		if err == nil {
-			err = g.Write(ctx, w, nil)
+			err = g.Write(ctx, w, at.set)
 		}
 		if err == nil {
 			_, err = w.Close()
@@ -151,9 +157,12 @@ func sampleOf(ctx context.Context, h *traces.Header, got *fitSamples) (*fitSampl
 // testLaws compares what was counted with what the spec makes of another seed.
 // A trace whose spec is none of this program's can't be tested, which is no
 // fault.
-func testLaws(ctx context.Context, r *traces.Reader, got *fitSamples, out io.Writer) error {
-	h := r.Header()
-	other, err := sampleOf(ctx, h, got)
+func testLaws(c *cli.Context, r *traces.Reader, got *fitSamples) error {
+	h, out := r.Header(), c.App.Writer
+	at := position{doing: "making another seed's "}
+	line := status.Start(c.App.ErrWriter, "tracegen", at.text)
+	other, err := sampleOf(c.Context, h, got, &at)
+	line.Stop()
 	if err != nil {
 		_, err = fmt.Fprintf(out, "%s: its laws can't be tested: %v\n", r.Path(), err)
 		return err

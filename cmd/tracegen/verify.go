@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/urfave/cli/v2"
-
-	"pianola/traces"
 )
 
 func verifyCommand() *cli.Command {
@@ -41,7 +38,7 @@ compares the digests. FILE may be -, standard input.`,
 			if err != nil {
 				return err
 			}
-			totals, err := readAll(r, laws.add)
+			totals, err := readAll(r, laws.add, c.App.ErrWriter)
 			if err != nil {
 				return err
 			}
@@ -52,29 +49,13 @@ compares the digests. FILE may be -, standard input.`,
 			if _, err := fmt.Fprintf(c.App.Writer, "%s: sound, %d operations, digest %x\n", r.Path(), ops, totals.Digest); err != nil {
 				return err
 			}
-			if err := testLaws(c.Context, r, laws, c.App.Writer); err != nil {
+			if err := testLaws(c, r, laws); err != nil {
 				return err
 			}
 			if c.Bool("regenerate") {
-				return regenerate(c.Context, r, totals, c.App.Writer)
+				return regenerate(c, r, totals)
 			}
 			return nil
 		},
-	}
-}
-
-// readAll reads and checks a trace to its end and shows each block to look.
-func readAll(r *traces.Reader, look func(*traces.Block)) (*traces.Totals, error) {
-	var b traces.Block
-	for {
-		switch err := r.NextBlock(&b); err {
-		case nil:
-			look(&b)
-		case io.EOF:
-			totals, _ := r.Totals() // known at the end
-			return totals, nil
-		default:
-			return nil, err
-		}
 	}
 }
