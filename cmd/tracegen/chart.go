@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 	"time"
 
@@ -34,6 +35,24 @@ func (c *rateChart) add(b *traces.Block) {
 	if len(b.Due) > 0 {
 		c.last = b.Due[len(b.Due)-1]
 	}
+}
+
+// spread counts n operations that are due evenly from one time until before
+// another, not before those so far.
+func (c *rateChart) spread(from, to, n uint64) {
+	to = max(to, from+1)
+	for (to-1)>>c.fold >= chartSlices {
+		c.foldOnce()
+	}
+	done := uint64(0)
+	for slice := from >> c.fold; slice <= (to-1)>>c.fold; slice++ {
+		end := min((slice+1)<<c.fold, to)
+		high, low := bits.Mul64(n, end-from)
+		until, _ := bits.Div64(high, low, to-from)
+		c.slices[slice] += until - done
+		done = until
+	}
+	c.last = to - 1
 }
 
 func (c *rateChart) foldOnce() {

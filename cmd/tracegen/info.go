@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pianola/cmd/exit"
 	"pianola/tracegen"
 	"pianola/traces"
 	"pianola/traces/payload"
@@ -18,29 +19,32 @@ func infoCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "info",
 		Usage:     "say what a trace holds and which laws made it",
-		UsageText: "tracegen info [--json] FILE",
+		UsageText: "tracegen info [--json] [--stated] FILE",
 		Description: `Example:
 
   tracegen info b.trace.zst
+  tracegen info --stated b.trace.zst
 
 Every byte of the file is read and checked. Shares of the hottest keys are counted over
 16,777,216 operations of a phase at most. The bound is the entropy of an operation by
-the laws of the spec: no file of single operations takes fewer bits. FILE may be -,
-standard input.`,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "one JSON object", DisableDefaultText: true}},
+the laws of the spec: no file of single operations takes fewer bits. --stated tells at
+once, however large the trace, what header and footer state: all but keys drawn and
+skew, and the rate from block to block. FILE may be -, standard input, whose footer
+isn't known until its end.`,
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "one JSON object", DisableDefaultText: true},
+			&cli.BoolFlag{Name: "stated", Usage: "what header and footer state, without reading operations", DisableDefaultText: true},
+		},
 		Action: func(c *cli.Context) error {
 			r, err := openTrace(c)
 			if err != nil {
 				return err
 			}
 			defer r.Close()
-			r.DecodeAhead(decoders())
-			m := newMeasured(r)
-			totals, err := readAll(r, m.add, c.App.ErrWriter)
+			totals, m, err := facts(r, c.Bool("stated"), c.App.ErrWriter)
 			if err != nil {
 				return err
 			}
-			m.weigh(r)
 			if c.Bool("json") {
 				return infoJSON(c.App.Writer, r, totals, m)
 			}
@@ -49,9 +53,34 @@ standard input.`,
 	}
 }
 
-// measured is what the operations themselves tell, by phase.
+// facts returns totals and measures of a trace: of what its footer states, or
+// of a pass over its operations.
+func facts(r *traces.Reader, stated bool, stderr io.Writer) (*traces.Totals, *measured, error) {
+	m := newMeasured(r)
+	totals, known := r.Totals()
+	switch {
+	case !stated:
+		r.DecodeAhead(decoders())
+		var err error
+		if totals, err = readAll(r, m.add, stderr); err != nil {
+			return nil, nil, err
+		}
+		m.read = true
+	case !known:
+		return nil, nil, exit.With(exit.Failed, fmt.Errorf("tell what the footer of %s states: it is a stream, which is read in order", r.Path()),
+			"without --stated it is read to its end")
+	default:
+		m.pace(r, totals)
+	}
+	m.weigh(r)
+	return totals, m, nil
+}
+
+// measured is what the operations themselves tell, by phase; without a pass over
+// them it is what their index tells.
 type measured struct {
 	phases []measuredPhase
+	read   bool
 }
 
 type measuredPhase struct {
@@ -98,6 +127,30 @@ func (m *measured) add(b *traces.Block) {
 	}
 }
 
+// pace draws the rate of what the index says: how many operations are due from
+// the first of a block to the first of the next one.
+func (m *measured) pace(r *traces.Reader, totals *traces.Totals) {
+	places, _ := r.Places()
+	end := uint64(0)
+	for i := range totals.Phases {
+		end += totals.Phases[i].Count()
+	}
+	for i, b := range places {
+		chart := m.phases[b.Phase].chart
+		if chart == nil {
+			continue
+		}
+		next := traces.BlockPlace{First: end, Due: totals.Phases[b.Phase].LastDue + 1}
+		if i+1 < len(places) {
+			next.First = places[i+1].First
+			if places[i+1].Phase == b.Phase {
+				next.Due = places[i+1].Due
+			}
+		}
+		chart.spread(b.Due, next.Due, next.First-b.First)
+	}
+}
+
 // weigh adds up the bytes of each phase's blocks, once the index is known.
 func (m *measured) weigh(r *traces.Reader) {
 	places, _ := r.Places()
@@ -126,6 +179,9 @@ func info(w io.Writer, r *traces.Reader, totals *traces.Totals, m *measured) err
 	l := &lines{w: w}
 	l.add("trace", "%s", r.Path())
 	l.add("digest", "%x", totals.Digest)
+	if !m.read {
+		l.add("", "as header and footer state; no operation was read")
+	}
 	l.add("format", "%d, written by tracegen %s (%s), ticks of %v", h.FormatVersion, h.ToolVersion, h.Generator, h.Tick)
 	l.add("seed", "%d", h.Seed)
 	l.add("table", "%s", h.Table)
@@ -187,7 +243,9 @@ func phaseInfo(l *lines, h *traces.Header, phase int, t *traces.PhaseTotal, m *m
 		}
 	}
 	l.add("", "keys: %s", p.KeyLaw)
-	l.add("", "key numbers drawn: %d to %d", m.keys[0], m.keys[1])
+	if m.any {
+		l.add("", "key numbers drawn: %d to %d", m.keys[0], m.keys[1])
+	}
 	if text := skewText(&m.skew, h.Records); text != "" {
 		l.add("", "%s", text)
 	}

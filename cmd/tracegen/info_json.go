@@ -26,6 +26,8 @@ type traceInfo struct {
 	Length    string        `json:"field_length"`
 	Phases    []phaseReport `json:"phases"`
 	Spec      string        `json:"spec"`
+	// Stated says that no operation was read.
+	Stated bool `json:"stated_only,omitempty"`
 }
 
 // phaseReport is that of one phase; what is not known is left out.
@@ -39,9 +41,9 @@ type phaseReport struct {
 	Arrivals  string            `json:"arrivals,omitempty"`
 	Rate      float64           `json:"rate,omitempty"`
 	LastDueNs int64             `json:"last_due_ns"`
-	Keys      [2]uint64         `json:"key_numbers"`
+	Keys      *[2]uint64        `json:"key_numbers,omitempty"`
 	Skew      []hotShare        `json:"skew,omitempty"`
-	SkewExact bool              `json:"skew_exact"`
+	SkewExact *bool             `json:"skew_exact,omitempty"`
 	Bits      float64           `json:"bits_per_op"`
 	Bound     float64           `json:"bound_bits_per_op,omitempty"`
 	// RateOverTime counts the operations in equal slices of the phase.
@@ -53,7 +55,7 @@ func infoJSON(w io.Writer, r *traces.Reader, totals *traces.Totals, m *measured)
 	out := traceInfo{
 		Trace: r.Path(), Digest: hex.EncodeToString(totals.Digest[:]), Format: h.FormatVersion, Tool: h.ToolVersion, Generator: h.Generator,
 		Seed: h.Seed, TickNs: int64(h.Tick), Table: h.Table, FirstKey: h.FirstKey, Records: h.Records, FreeKey: totals.FirstFreeKey,
-		Fields: h.Fields.Count, Length: h.Fields.Length.String(), Spec: h.Spec,
+		Fields: h.Fields.Count, Length: h.Fields.Length.String(), Spec: h.Spec, Stated: !m.read,
 	}
 	for i := range h.Phases {
 		out.Phases = append(out.Phases, reportOf(h, i, &totals.Phases[i], &m.phases[i]))
@@ -71,7 +73,7 @@ func reportOf(h *traces.Header, phase int, t *traces.PhaseTotal, m *measuredPhas
 	p := &h.Phases[phase]
 	out := phaseReport{
 		Name: p.Name, Ops: t.Count(), Kinds: map[string]uint64{}, Mix: map[string]string{}, KeyLaw: p.KeyLaw, ScanLaw: p.ScanLaw,
-		Arrivals: p.Arrivals, Rate: p.Rate.PerSecond(), LastDueNs: int64(t.LastDue) * int64(h.Tick), Keys: m.keys,
+		Arrivals: p.Arrivals, Rate: p.Rate.PerSecond(), LastDueNs: int64(t.LastDue) * int64(h.Tick),
 	}
 	for k := range traces.KindLimit {
 		if n := t.Ops[k]; n > 0 {
@@ -85,7 +87,11 @@ func reportOf(h *traces.Header, phase int, t *traces.PhaseTotal, m *measuredPhas
 		out.Bits = m.bits(t.Count())
 	}
 	if m.skew.total > 0 {
-		out.Skew, out.SkewExact = m.skew.shares(h.Records)
+		skew, exact := m.skew.shares(h.Records)
+		out.Skew, out.SkewExact = skew, &exact
+	}
+	if m.any {
+		out.Keys = &m.keys
 	}
 	if m.bound != nil {
 		out.Bound = m.bound.Total()

@@ -80,6 +80,33 @@ func TestRateChartOfAConstantRateIsFlat(t *testing.T) {
 	}
 }
 
+// Blocks spread over their time draw what their operations do, as far as blocks
+// go.
+func TestSpreadBlocksDrawTheSameRate(t *testing.T) {
+	var each, spread rateChart
+	due := uint64(0)
+	for i := range uint64(600) { // slower and slower
+		b, from := &traces.Block{}, due
+		for range 1000 {
+			b.Due = append(b.Due, due)
+			due += 1000 + 5*i
+		}
+		each.add(b)
+		spread.spread(from, due, 1000)
+	}
+	got, want := spread.columns(), each.columns()
+	sum := 0.0
+	for i := range got {
+		if d := got[i] - want[i]; d < -0.01*want[i] || d > 0.01*want[i] {
+			t.Errorf("column %d: %.1f, want %.1f", i, got[i], want[i])
+		}
+		sum += got[i]
+	}
+	if sum < 600_000-1e-3 || sum > 600_000+1e-3 {
+		t.Errorf("%.4f operations in all, want 600,000", sum)
+	}
+}
+
 func TestRateChart(t *testing.T) {
 	c := new(rateChart)
 	b := &traces.Block{}
