@@ -82,8 +82,12 @@ func randomSpec(r *rand.Rand) *Spec {
 		ReadAllFields: true, Visibility: defaultVisibility, Seed: 1,
 	}
 	randomValues(r, s)
-	if r.IntN(2) == 0 {
+	switch r.IntN(3) {
+	case 0:
 		s.Arrivals = Poisson
+	case 1:
+		s.Arrivals = []Arrivals{"step:10s@1000,20s@5000.5", "ramp:0..5000/1m0s", "sine:1000+-500/1m0s", "burst:1000,2s@10000/1m0s"}[r.IntN(4)]
+		s.Rate, s.RateStated = traces.Rate{}, false
 	}
 	if r.IntN(2) == 0 {
 		s.Duration = time.Duration(1 + r.Int64N(int64(time.Hour)))

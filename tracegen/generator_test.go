@@ -53,6 +53,7 @@ func variedSpecs(t testing.TB) map[string]*Spec {
 		"ended by duration":  readySpec(t, "workloadd", "operationcount=0", "maxexecutiontime=2.5", "arrivals=poisson"),
 		"ended by the earlier": readySpec(t, "workloade", "operationcount=5000", "maxexecutiontime=1.25", "target=777",
 			"zipfian.range=exact"),
+		"a profile":     readySpec(t, "workloadd", "operationcount=150000", "arrivals=sine:20000+-20000/3s", "warmuptime=1"),
 		"inserts alone": mixSpec(t, "readproportion=0", "insertproportion=1", "recordcount=1"),
 		"odd names": readySpec(t, "workloada", `table= Ünïcode\ :=x`, "keyprefix=kéy:", "insertorder=ordered", "zeropadding=7",
 			"fieldcount=3", "fieldnameprefix=f=", "fieldlength=0", "recordcount=17"),
