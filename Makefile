@@ -1,7 +1,7 @@
 # Rooms and commands share their names, so programs are built into bin/.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: usage build test race contents quiet lint fuzz generate check bench-databases servers-up servers-down clean version
+.PHONY: usage build test race contents quiet lint fuzz generate check bench bench-huge bench-databases servers-up servers-down clean version
 
 usage:
 	@sed -n 's/^\([a-z-]*\):.*## /\1 	/p' Makefile | expand -t 18
@@ -32,6 +32,12 @@ generate: ## generate code from the schemas
 
 check: ## all of the above and more, as continuous integration does
 	.ci/check
+
+bench: ## print size over its bound, and speed as ratios, from one run
+	@go test -tags bench -count=1 -v -run '^TestRatios$$' ./tracegen
+
+bench-huge: build ## make, verify and seek in a trace of OPS=10^9 over RECORDS=5*10^9; TMPDIR holds it
+	@.ci/bench-huge
 
 bench-databases: ## print what each binding costs over its bare client
 	@.ci/bench-databases
