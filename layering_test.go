@@ -44,7 +44,9 @@ var rooms = []room{
 	{packages: "traces/...", ours: []string{"proto/...", "traces/..."},
 		outside: []string{protobuf, "github.com/klauspost/compress"}},
 
-	{packages: "tracegen/...", ours: []string{"tracegen/...", "traces", "traces/keymap", "traces/payload"}, tests: []string{"traces/..."}},
+	{packages: "tracegen/...", ours: []string{"tracegen/...", "traces", "traces/keymap", "traces/payload"},
+		// The table of ratios compares with layouts that others use.
+		tests: []string{"traces/...", "proto/..."}, testsOutside: []string{protobuf, "github.com/klauspost/compress"}},
 
 	{packages: "bindings", ours: []string{"traces", "traces/payload"}, tests: []string{"traces/..."}},
 	{packages: "bindings/all", ours: []string{"bindings/..."}, tests: []string{"traces/..."},
@@ -220,6 +222,8 @@ func TestLayeringCatches(t *testing.T) {
 		{"nor do its tests", testOf(ours("traces", "tracegen")), false},
 		{"schemas stay behind traces", ours("tracegen", "proto/trace/v1"), false},
 		{"generator writes traces", ours("tracegen", "traces"), true},
+		{"generator compresses nothing", outside("tracegen", "github.com/klauspost/compress/zstd"), false},
+		{"its table compares with what does", testOf(outside("tracegen", "github.com/klauspost/compress/zstd")), true},
 		{"generator knows no replay", ours("tracegen", "replay/measure"), false},
 		{"distributions know no bindings", ours("tracegen/dist", "bindings"), false},
 		{"bindings know no binding", ours("bindings", "bindings/null"), false},
