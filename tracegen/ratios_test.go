@@ -12,12 +12,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
-	"strings"
-	"syscall"
 	"testing"
 	"text/tabwriter"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/proto"
@@ -26,15 +22,13 @@ import (
 	"pianola/tracegen/dist"
 	"pianola/tracegen/random"
 	"pianola/traces"
+	"pianola/traces/benchtable"
 )
 
 // The table of `make bench`: what a trace takes in bytes, and what making and
-// reading it take in time. Cases that are compared take turns in one process, and
-// times are CPU times of the whole process, the median of rounds: ratios of one
-// run hold on a busy machine, times as far as it is quiet.
+// reading it take in time: medians of CPU times of the whole process.
 const (
-	benchRounds = 5
-	benchOps    = 4_000_000
+	benchOps = 4_000_000
 	// messageOps are those of the layout that others use, which is slow.
 	messageOps = 1_000_000
 )
@@ -42,7 +36,7 @@ const (
 // TestRatios prints the table. It fails where something can't be measured, and
 // where a size, which is exact, misses its bar.
 func TestRatios(t *testing.T) {
-	fmt.Printf("%s, %s/%s, %d processors, %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), machine())
+	fmt.Printf("%s, %s/%s, %d processors, %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), benchtable.Machine())
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	speedRows(t, out)
 	samplerRows(t, out)
@@ -51,66 +45,7 @@ func TestRatios(t *testing.T) {
 	if err := out.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Printf("%s at the end\n", machine())
-}
-
-// machine names the processor and says how busy the machine is.
-func machine() string {
-	field := func(file, name string) string {
-		text, _ := os.ReadFile(file) // only Linux has it
-		for line := range strings.Lines(string(text)) {
-			if before, after, _ := strings.Cut(line, ":"); name == "" {
-				return strings.TrimSpace(line)
-			} else if strings.TrimSpace(before) == name {
-				return strings.TrimSpace(after)
-			}
-		}
-		return "unknown"
-	}
-	return field("/proc/cpuinfo", "model name") + ", load average " + field("/proc/loadavg", "")
-}
-
-// cpuTime returns the time that the process has spent on processors.
-func cpuTime(t *testing.T) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// cost is what a case took, in ns per operation: on processors and by the clock.
-type cost struct{ cpu, wall float64 }
-
-// benchCase runs n operations.
-type benchCase struct {
-	procs int
-	n     int
-	run   func()
-}
-
-// take runs the cases in turns and returns the median of each.
-func take(t *testing.T, cases []benchCase) []cost {
-	cpu, wall := make([][]float64, len(cases)), make([][]float64, len(cases))
-	for range benchRounds {
-		for i, c := range cases {
-			before := runtime.GOMAXPROCS(c.procs)
-			runtime.GC()
-			begin, from := time.Now(), cpuTime(t)
-			c.run()
-			spent, length := cpuTime(t)-from, time.Since(begin)
-			runtime.GOMAXPROCS(before)
-			cpu[i] = append(cpu[i], float64(spent)/float64(c.n))
-			wall[i] = append(wall[i], float64(length)/float64(c.n))
-		}
-	}
-	out := make([]cost, len(cases))
-	for i := range cases {
-		slices.Sort(cpu[i])
-		slices.Sort(wall[i])
-		out[i] = cost{cpu[i][benchRounds/2], wall[i][benchRounds/2]}
-	}
-	return out
+	fmt.Printf("%s at the end\n", benchtable.Machine())
 }
 
 // benchSpec is a ready spec over so many records.
@@ -211,14 +146,14 @@ func speedRows(t *testing.T, out io.Writer) {
 				spec := benchSpec(t, "workloada", law, arrivals, records, benchOps)
 				g := runAlone(t, spec)
 				ops, keys := firstOps(t, spec)
-				c := take(t, []benchCase{
-					{1, benchOps, func() { discard(t, g) }},
-					{1, len(ops), func() { named(t, ops, keys) }},
-					{1, len(ops), func() { numbered(t, ops) }},
-					{2, benchOps, func() { discard(t, g) }},
+				c := benchtable.Take(t, []benchtable.Case{
+					{Processors: 1, N: benchOps, Run: func() { discard(t, g) }},
+					{Processors: 1, N: len(ops), Run: func() { named(t, ops, keys) }},
+					{Processors: 1, N: len(ops), Run: func() { numbered(t, ops) }},
+					{Processors: 2, N: benchOps, Run: func() { discard(t, g) }},
 				})
 				fmt.Fprintf(out, "%s\t%.0e\t%s\t%.1f\t%.1f\t%.0f\t%.1f\t%.0f\t%.1f\t%.2f\t\n", law, float64(records), arrivals,
-					c[0].cpu, 1e3/c[0].cpu, c[1].cpu, c[1].cpu/c[0].cpu, c[2].cpu, c[2].cpu/c[0].cpu, c[0].wall/c[3].wall)
+					c[0].CPU, 1e3/c[0].CPU, c[1].CPU, c[1].CPU/c[0].CPU, c[2].CPU, c[2].CPU/c[0].CPU, c[0].Wall/c[3].Wall)
 			}
 		}
 	}
@@ -243,9 +178,9 @@ func samplerRows(t *testing.T, out io.Writer) {
 		}
 	}
 	sum := uint64(0)
-	c := take(t, []benchCase{
-		{1, draws, fill(exact)}, {1, draws, fill(ycsb)},
-		{1, draws, func() {
+	c := benchtable.Take(t, []benchtable.Case{
+		{Processors: 1, N: draws, Run: fill(exact)}, {Processors: 1, N: draws, Run: fill(ycsb)},
+		{Processors: 1, N: draws, Run: func() {
 			src := stream.At(0)
 			for range draws {
 				sum += ycsbFormula(src.Float64())
@@ -257,7 +192,7 @@ func samplerRows(t *testing.T, out io.Writer) {
 	}
 	fmt.Fprintln(out, "\t\t\t\t\t\t\t\t\t\ndraw a rank\t\tns, CPU\tYCSB's formula, ns\tratio\t\t\t\t\t")
 	for i, name := range []string{"exact", "ycsb"} {
-		fmt.Fprintf(out, "%s\t\t%.1f\t%.1f\t%.1f\t\t\t\t\t\n", name, c[i].cpu, c[2].cpu, c[2].cpu/c[i].cpu)
+		fmt.Fprintf(out, "%s\t\t%.1f\t%.1f\t%.1f\t\t\t\t\t\n", name, c[i].CPU, c[2].CPU, c[2].CPU/c[i].CPU)
 	}
 }
 
@@ -286,8 +221,8 @@ func decodeRow(t *testing.T, out io.Writer) {
 		f := write(t, g)
 		for _, digested := range []bool{false, true} {
 			var mallocs uint64
-			c := take(t, []benchCase{{1, benchOps, func() { mallocs = readAll(t, f.file, digested) }}})
-			fmt.Fprintf(out, "%s\t%v\t%.1f\t%.1f\t%.5f\t\t\t\t\t\n", law, digested, c[0].cpu, 1e3/c[0].cpu, float64(mallocs)/benchOps)
+			c := benchtable.Take(t, []benchtable.Case{{Processors: 1, N: benchOps, Run: func() { mallocs = readAll(t, f.file, digested) }}})
+			fmt.Fprintf(out, "%s\t%v\t%.1f\t%.1f\t%.5f\t\t\t\t\t\n", law, digested, c[0].CPU, 1e3/c[0].CPU, float64(mallocs)/benchOps)
 		}
 	}
 }
