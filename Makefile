@@ -33,10 +33,10 @@ generate: ## generate code from the schemas
 check: ## all of the above and more, as continuous integration does
 	.ci/check
 
-bench: ## print size over its bound, and speed as ratios, from one run
-	@go test -tags bench -count=1 -v -run '^TestRatios$$' ./tracegen
+bench: ## print sizes, ratios, rates and lateness beside their bars; takes some 10 minutes
+	@go test -tags bench -count=1 -p 1 -v -timeout 1h -run '^TestRatios$$' ./tracegen ./replay
 
-bench-huge: build ## make, verify and seek in a trace of OPS=10^9 over RECORDS=5*10^9; TMPDIR holds it
+bench-huge: build ## make, verify, seek in and replay a trace of OPS=10^9 over RECORDS=5*10^9; TMPDIR holds it
 	@.ci/bench-huge
 
 bench-databases: ## print what each binding costs over its bare client
