@@ -33,7 +33,7 @@ generate: ## generate code from the schemas
 check: ## all of the above and more, as continuous integration does
 	.ci/check
 
-bench: ## print sizes, ratios, rates and lateness beside their bars; takes some 10 minutes
+bench: ## print sizes, ratios, rates and lateness beside their bars; takes some 5 minutes
 	@go test -tags bench -count=1 -p 1 -v -timeout 1h -run '^TestRatios$$' ./tracegen ./replay
 
 bench-huge: build ## make, verify, seek in and replay a trace of OPS=10^9 over RECORDS=5*10^9; TMPDIR holds it
