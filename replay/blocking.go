@@ -80,7 +80,7 @@ func (e *blocking) work(p *phaseRun, s *slot, exits chan<- *slot) {
 			return
 		}
 		s.start = p.now() // to pass the lead on may have taken a while
-		p.sent(s)
+		s.begin()
 		p.answered(s, s.session.Do(p.calls, &s.op))
 	}
 }
@@ -88,13 +88,12 @@ func (e *blocking) work(p *phaseRun, s *slot, exits chan<- *slot) {
 // next claims ops until one can be sent, and waits until it is due. The caller
 // has the lead.
 func (e *blocking) next(p *phaseRun, s *slot) bool {
-	var c claimed
-	for p.claim(&c) {
-		if limit := p.patience(&c); p.paced && max(s.freeAt, c.keyFree) >= limit {
-			p.noSlot(&c, limit)
+	for c := p.claim(); c != nil; c = p.claim() {
+		if limit := p.patience(c); p.paced && max(s.freeAt, c.keyFree) >= limit {
+			p.noSlot(c, limit)
 			continue
 		}
-		if p.launch(s, &c) {
+		if p.launch(s, c) {
 			return true
 		}
 	}

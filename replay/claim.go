@@ -25,11 +25,12 @@ type claimed struct {
 }
 
 // claim finds the next op to launch: one whose key has become free, or else the
-// next one of the trace. It returns false when there is none, or at a stop.
-func (p *phaseRun) claim(c *claimed) bool {
+// next one of the trace. It returns nil when there is none, or at a stop. What it
+// returns is good until the next call.
+func (p *phaseRun) claim() *claimed {
 	for !p.stop.Load() {
-		if p.order != nil && p.order.take(c) {
-			return true
+		if p.order != nil && p.order.take(&p.released) {
+			return &p.released
 		}
 		if p.order != nil && p.order.parked.Load() >= parkedMax {
 			p.awaitRelease()
@@ -37,19 +38,18 @@ func (p *phaseRun) claim(c *claimed) bool {
 			continue
 		}
 		if p.peek() {
-			*c = p.pending
-			if p.order != nil && c.due < p.held {
-				c.keyFree = p.held
+			if p.pending.due < p.held {
+				p.pending.keyFree = p.held
 			}
-			return true
+			return &p.pending
 		}
 		if p.order == nil || p.order.idle() {
 			p.exhausted.Store(true)
-			return false
+			return nil
 		}
 		p.awaitRelease()
 	}
-	return false
+	return nil
 }
 
 // first returns the op that claim would find without waiting, and leaves it.
@@ -84,7 +84,8 @@ func (p *phaseRun) peek() bool {
 	if p.isPending {
 		return true
 	}
-	c := claimed{}
+	c := &p.pending
+	*c = claimed{}
 	if !p.cursor.next(p.index, &c.op) {
 		return false
 	}
@@ -95,7 +96,7 @@ func (p *phaseRun) peek() bool {
 		c.version = p.versionBase + p.phaseOp
 	}
 	c.unwritten = c.op.Key >= p.cursor.nextInsert
-	p.pending, p.isPending = c, true
+	p.isPending = true
 	return true
 }
 

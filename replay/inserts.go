@@ -10,8 +10,11 @@ import (
 // insert of a page of 65,536 while the page has one that is open or failed, and
 // eight bytes for each page afterwards.
 type insertLog struct {
-	mu    sync.RWMutex
-	begun bool
+	// Key numbers below limit belong to pages that have begun; every insert of
+	// this run below closed is acknowledged. Both are 0 before the first insert.
+	// Most keys lie outside and are told by these alone.
+	closed, limit atomic.Uint64
+	mu            sync.RWMutex
 	// base is the key number of the first insert.
 	base  uint64
 	pages []*insertPage
@@ -31,31 +34,31 @@ var closedPage = new(insertPage)
 // begin makes room for the insert of key, before it is sent. Inserts begin in
 // the order of their key numbers, from one goroutine at a time.
 func (l *insertLog) begin(key uint64) {
-	if !l.begun {
-		l.mu.Lock()
-		l.begun, l.base = true, key
-		l.mu.Unlock()
+	limit := l.limit.Load()
+	if limit == 0 {
+		l.base, limit = key, key
+		l.closed.Store(key)
 	}
-	if page := (key - l.base) / pageInserts; page >= uint64(len(l.pages)) {
-		p := new(insertPage)
-		p.open.Store(pageInserts)
-		l.mu.Lock()
-		l.pages = append(l.pages, p)
-		l.mu.Unlock()
+	if key < limit {
+		return
 	}
+	p := new(insertPage)
+	p.open.Store(pageInserts)
+	l.mu.Lock()
+	l.pages = append(l.pages, p)
+	l.mu.Unlock()
+	l.limit.Store(limit + pageInserts)
 }
 
-// page returns the page of key, or nil if no insert of this run has it.
+// page returns the page of key, or nil if no insert of this run has it or all
+// those around it are acknowledged.
 func (l *insertLog) page(key uint64) *insertPage {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	if !l.begun || key < l.base {
+	if key < l.closed.Load() || key >= l.limit.Load() {
 		return nil
 	}
-	if i := (key - l.base) / pageInserts; i < uint64(len(l.pages)) {
-		return l.pages[i]
-	}
-	return nil
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.pages[(key-l.base)/pageInserts]
 }
 
 func bitOf(key uint64) (word int, bit uint64) {
@@ -73,10 +76,20 @@ func (l *insertLog) end(key uint64, ok bool) {
 		p.anyFailed.Store(true)
 	}
 	if p.open.Add(-1) == 0 && !p.anyFailed.Load() {
-		l.mu.Lock()
-		l.pages[(key-l.base)/pageInserts] = closedPage
-		l.mu.Unlock()
+		l.close((key - l.base) / pageInserts)
 	}
+}
+
+// close drops a page whose inserts are all acknowledged.
+func (l *insertLog) close(page uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pages[page] = closedPage
+	closed := l.closed.Load()
+	for i := (closed - l.base) / pageInserts; i < uint64(len(l.pages)) && l.pages[i] == closedPage; i++ {
+		closed += pageInserts
+	}
+	l.closed.Store(closed)
 }
 
 // open reports whether the insert of key has begun in this run and is not

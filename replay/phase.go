@@ -58,9 +58,10 @@ type phaseRun struct {
 
 	// What follows belongs to the goroutine that claims ops.
 	phaseOp uint64 // index in the phase of the next op of the trace
-	// pending is the next op of the trace, taken and not yet launched.
-	pending   claimed
-	isPending bool
+	// pending is the next op of the trace, taken and not yet launched, if
+	// isPending; released is the one that got its key last.
+	pending, released claimed
+	isPending         bool
 	// reached is the instant at which a pipelined dispatcher came to the next
 	// op: without due times no op was ready before.
 	reached time.Duration
@@ -74,9 +75,7 @@ type phaseRun struct {
 	// launchedKeys holds the key of the last op of each slot.
 	launchedKeys []uint64
 
-	// lastDeadline is the latest deadline of an op that was sent.
-	lastDeadline atomic.Int64
-	exhausted    atomic.Bool
+	exhausted atomic.Bool
 }
 
 // now returns the instant in the phase.
@@ -130,7 +129,7 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 	}
 	deadline := saturatingAdd(s.due, p.deadline)
 	s.op.Deadline = saturatingAdd(p.start, deadline)
-	p.lastDeadline.Store(int64(max(deadline, time.Duration(p.lastDeadline.Load()))))
+	s.deadline.Store(int64(deadline))
 	if !waited {
 		s.start = p.now()
 	}
@@ -154,9 +153,6 @@ func saturatingAdd(a, b time.Duration) time.Duration {
 	}
 	return a + b
 }
-
-// sent puts the op in flight.
-func (p *phaseRun) sent(s *slot) { s.begin(saturatingAdd(s.due, p.deadline)) }
 
 // patience returns until when c waits for a slot.
 func (p *phaseRun) patience(c *claimed) time.Duration {

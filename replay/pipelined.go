@@ -74,29 +74,28 @@ func (e *pipelined) issue(p *phaseRun, s *slot) {
 
 func (e *pipelined) dispatch(p *phaseRun, timer *time.Timer) {
 	var s *slot
-	var c claimed
 	if e.flusher != nil {
 		p.cursor.waits = e.flush
 		defer e.flush()
 	}
-	for p.claim(&c) {
-		limit := p.patience(&c)
+	for c := p.claim(); c != nil; c = p.claim() {
+		limit := p.patience(c)
 		if s == nil {
 			s = e.take(p, limit, timer, p.stops)
 		}
 		if p.paced && (s == nil || max(s.freeAt, c.keyFree) >= limit) && !p.stop.Load() {
-			p.noSlot(&c, limit)
+			p.noSlot(c, limit)
 			continue
 		}
 		if s == nil {
-			p.putBack(&c) // stopped
+			p.putBack(c) // stopped
 			break
 		}
 		if e.kept > 0 && p.paced && p.now() < c.due {
 			e.flush()
 		}
-		if p.launch(s, &c) {
-			p.sent(s)
+		if p.launch(s, c) {
+			s.begin()
 			p.reached = s.start
 			e.issue(p, s)
 			s = nil

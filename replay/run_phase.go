@@ -111,6 +111,7 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	out.Start = p.start
 	for _, s := range r.slots {
 		s.freeAt = 0
+		s.deadline.Store(0)
 	}
 	if o, ok := r.Binding.(bindings.PhaseObserver); ok {
 		o.PhaseStarts(phase.Name, p.start)

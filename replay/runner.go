@@ -299,6 +299,7 @@ func (r *run) replay(ctx, calls context.Context) error {
 			return err
 		}
 	}
+	r.Trace.LeaveDigests() // the cursor's are of what was claimed
 	r.decoder = newDecoder(r.Trace, r.peakRate())
 	defer r.decoder.close()
 	for i := range h.Phases {

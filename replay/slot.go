@@ -34,7 +34,7 @@ type slot struct {
 	// state is a slotState in the low two bits and the number of ops the slot
 	// has had above them, so that one op's state is never taken for another's.
 	state atomic.Uint64
-	// deadline of the op in flight, from the phase's start.
+	// deadline of the slot's last op, from the phase's start; 0 before the first.
 	deadline atomic.Int64
 
 	key    []byte
@@ -62,8 +62,7 @@ const stateBits = 2
 func stateOf(word uint64) slotState { return slotState(word & (1<<stateBits - 1)) }
 
 // begin marks the op as in flight.
-func (s *slot) begin(deadline time.Duration) {
-	s.deadline.Store(int64(deadline))
+func (s *slot) begin() {
 	word := s.state.Load()
 	s.state.Store((word>>stateBits+1)<<stateBits | uint64(inFlight))
 }

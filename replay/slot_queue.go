@@ -12,10 +12,17 @@ type slotQueue struct {
 	head, n int
 	waiting bool
 	wake    chan struct{}
+
+	// taken are slots that left the ring, all free for longer than those in it,
+	// from next on. They are the taker's: the lock is taken once for many.
+	taken []*slot
+	next  int
 }
 
+const takenMax = 64
+
 func newSlotQueue(slots []*slot) *slotQueue {
-	q := &slotQueue{ring: make([]*slot, len(slots)), wake: make(chan struct{}, 1)}
+	q := &slotQueue{ring: make([]*slot, len(slots)), wake: make(chan struct{}, 1), taken: make([]*slot, 0, takenMax)}
 	for _, s := range slots {
 		q.put(s)
 	}
@@ -24,7 +31,11 @@ func newSlotQueue(slots []*slot) *slotQueue {
 
 func (q *slotQueue) put(s *slot) {
 	q.mu.Lock()
-	q.ring[(q.head+q.n)%len(q.ring)] = s
+	at := q.head + q.n
+	if at >= len(q.ring) {
+		at -= len(q.ring)
+	}
+	q.ring[at] = s
 	q.n++
 	wake := q.waiting
 	q.waiting = false
@@ -37,16 +48,32 @@ func (q *slotQueue) put(s *slot) {
 // take returns the slot that is free longest, or nil; then the next put sends
 // on q.wake, unless take or giveUp is called before.
 func (q *slotQueue) take() *slot {
+	if q.next == len(q.taken) && !q.refill() {
+		return nil
+	}
+	s := q.taken[q.next]
+	q.next++
+	return s
+}
+
+// refill takes slots out of the ring. If there is none the next put sends on
+// q.wake.
+func (q *slotQueue) refill() bool {
+	q.taken, q.next = q.taken[:0], 0
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.n == 0 {
 		q.waiting = true
-		return nil
+		return false
 	}
-	s := q.ring[q.head]
-	q.head = (q.head + 1) % len(q.ring)
-	q.n--
-	return s
+	for q.n > 0 && len(q.taken) < takenMax {
+		q.taken = append(q.taken, q.ring[q.head])
+		if q.head++; q.head == len(q.ring) {
+			q.head = 0
+		}
+		q.n--
+	}
+	return true
 }
 
 // takeNow is take for somebody who will not wait.

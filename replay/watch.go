@@ -30,7 +30,7 @@ func (p *phaseRun) watch(ended <-chan struct{}, giveUp func(now time.Duration)) 
 		if giveUp != nil {
 			giveUp(now)
 		}
-		if !p.paced && p.allExpired() && now > saturatingAdd(time.Duration(p.lastDeadline.Load()), p.grace) {
+		if !p.paced && p.allExpired() && now > saturatingAdd(p.lastDeadline(), p.grace) {
 			p.stuck.Store(true)
 			p.halt()
 		}
@@ -93,10 +93,18 @@ func (p *phaseRun) settle() {
 	}
 }
 
+// lastDeadline returns the latest deadline of the ops in flight, or a later one.
+func (p *phaseRun) lastDeadline() (last time.Duration) {
+	for _, s := range p.slots {
+		last = max(last, time.Duration(s.deadline.Load()))
+	}
+	return last
+}
+
 // drainLimit returns until when the answers of ops in flight are waited for.
 func (p *phaseRun) drainLimit() time.Duration {
 	if p.stop.Load() {
 		return p.now() + p.grace
 	}
-	return saturatingAdd(time.Duration(p.lastDeadline.Load()), p.grace)
+	return saturatingAdd(p.lastDeadline(), p.grace)
 }

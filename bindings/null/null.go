@@ -170,7 +170,7 @@ type pipeline struct {
 }
 
 func (p *pipeline) Issue(op *bindings.Op) {
-	p.tally.add(op)
+	p.tally.total.Add(op) // one goroutine issues, and asks for facts afterwards
 	run := p.binding.run.Load()
 	if run == nil {
 		p.sink.Done(op, nil)

@@ -32,8 +32,8 @@ func (t *Total) Add(op *bindings.Op) {
 	t.Sum += sum
 }
 
-// tally is the total of one session. Its lock is free but when facts are asked
-// for while operations are still under way.
+// tally is the total of one session or pipeline. The lock is for sessions, whose
+// last operations may still be under way when facts are asked for.
 type tally struct {
 	mu    sync.Mutex
 	total Total

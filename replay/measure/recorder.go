@@ -2,6 +2,7 @@ package measure
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pianola/bindings"
@@ -13,15 +14,18 @@ import (
 // many as threads that record at the same time, not as many as slots.
 type Recorder struct {
 	stripes []stripe
-	// offered is written by the goroutine that claims ops, under offers.
-	offers   sync.Mutex
-	offered  [traces.KindLimit]uint64
-	due      timeline
-	dueEach  []uint64 // by interval
-	lastDue  time.Duration
-	errors   sync.Mutex
-	messages map[errorKey]string
-	closed   intervals
+	// What was offered is written by the goroutine that claims ops, without a
+	// lock; shown is how many that were a moment ago, for everybody.
+	offered    [traces.KindLimit]uint64
+	allOffered uint64
+	due        timeline
+	dueEach    []uint64 // by interval
+	lastDue    time.Duration
+	shown      atomic.Uint64
+	lastShown  time.Duration
+	errors     sync.Mutex
+	messages   map[errorKey]string
+	closed     intervals
 }
 
 type errorKey struct {
@@ -89,10 +93,17 @@ func NewRecorder(stripes int) *Recorder {
 	return &Recorder{stripes: make([]stripe, stripes), messages: map[errorKey]string{}}
 }
 
-// Offer counts an op as offered, before anything else is said of it.
+// Counts lags behind by so many offers, and so much of the schedule, at most.
+const (
+	shownOps  = 64
+	shownTime = time.Millisecond
+)
+
+// Offer counts an op as offered, before anything else is said of it. It is
+// called by one goroutine at a time.
 func (r *Recorder) Offer(kind traces.Kind, due time.Duration) {
-	r.offers.Lock()
 	r.offered[kind]++
+	r.allOffered++
 	r.due.add(due)
 	i := int(max(due, 0) / intervalLength)
 	for len(r.dueEach) <= i {
@@ -100,7 +111,10 @@ func (r *Recorder) Offer(kind traces.Kind, due time.Duration) {
 	}
 	r.dueEach[i]++
 	r.lastDue = max(r.lastDue, due)
-	r.offers.Unlock()
+	if r.allOffered%shownOps == 0 || due >= r.lastShown+shownTime {
+		r.shown.Store(r.allOffered)
+		r.lastShown = due
+	}
 }
 
 // Record counts the fate of an op.
@@ -174,7 +188,7 @@ func (r *Recorder) Message(kind traces.Kind, class bindings.Class, err error) {
 	r.errors.Unlock()
 }
 
-// Counts returns the counts so far.
+// Counts returns the counts so far, while ops are recorded.
 func (r *Recorder) Counts() Counts {
 	var out Counts
 	for i := range r.stripes {
@@ -187,11 +201,7 @@ func (r *Recorder) Counts() Counts {
 		}
 		p.mu.Unlock()
 	}
-	r.offers.Lock()
-	for _, n := range r.offered {
-		out.Offered += n
-	}
-	r.offers.Unlock()
+	out.Offered = max(r.shown.Load(), out.Decided())
 	return out
 }
 

@@ -1,7 +1,5 @@
 package payload
 
-import "strconv"
-
 // Order says which number a key shows.
 type Order uint8
 
@@ -38,17 +36,27 @@ const (
 	fnvPrime64  = 1099511628211
 )
 
+// fnvPowers holds the prime to the power of the octets that are left after so many.
+var fnvPowers = func() (powers [9]uint64) {
+	powers[8] = 1
+	for i := 8; i > 0; i-- {
+		powers[i-1] = powers[i] * fnvPrime64
+	}
+	return powers
+}()
+
 // HashNumber is YCSB's 64-bit FNV hash of a key number: FNV-1a over its eight
 // octets, lowest first, read as a signed number, absolute value. The hash whose
 // absolute value does not fit in 63 bits is returned as 2^63, where YCSB would
 // print a minus sign.
 func HashNumber(n uint64) uint64 {
 	h := uint64(fnvOffset64)
-	for range 8 {
-		h ^= n & 0xff
-		h *= fnvPrime64
+	octets := 0
+	for ; n > 0; octets++ {
+		h = (h ^ n&0xff) * fnvPrime64
 		n >>= 8
 	}
+	h *= fnvPowers[octets] // what is left are zeros
 	if int64(h) < 0 {
 		return -h
 	}
@@ -61,10 +69,5 @@ func (k *Keys) Append(dst []byte, n uint64) []byte {
 		n = HashNumber(n)
 	}
 	dst = append(dst, k.Prefix...)
-	var digits [20]byte
-	number := strconv.AppendUint(digits[:0], n, 10)
-	for i := len(number); i < k.Padding; i++ {
-		dst = append(dst, '0')
-	}
-	return append(dst, number...)
+	return appendDecimal(dst, n, k.Padding)
 }

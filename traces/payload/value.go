@@ -24,10 +24,20 @@ const hexDigits = "0123456789abcdef"
 
 // appendVersion appends the head of a value that carries its version.
 func appendVersion(dst []byte, version uint64) []byte {
-	for shift := 44; shift >= 0; shift -= 4 {
-		dst = append(dst, hexDigits[version>>shift&15])
-	}
+	dst = binary.BigEndian.AppendUint64(dst, eightHexDigits(version>>16))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(eightHexDigits(version&0xffff)))
 	return append(dst, ':')
+}
+
+// eightHexDigits returns the low 32 bits of v as eight hexadecimal digits, the
+// first in the highest byte.
+func eightHexDigits(v uint64) uint64 {
+	v = (v<<16 | v) & 0x0000ffff_0000ffff
+	v = (v<<8 | v) & 0x00ff00ff_00ff00ff
+	v = (v<<4 | v) & 0x0f0f0f0f_0f0f0f0f
+	// 6 more takes the digits from ten on, and them alone, into the next bit.
+	letters := (v + 0x06060606_06060606) >> 4 & 0x01010101_01010101
+	return v + eightZeros + letters*('a'-'9'-1)
 }
 
 // appendPrintable appends n bytes of the stream that begins at state: byte j is
