@@ -19,13 +19,13 @@ func newBuilder(h *traces.Header) *builder {
 	return b
 }
 
-// build fills s.op from s.trace. version is that of the values it writes.
+// build fills s.op from s.trace, but for what is the same for all of the slot's
+// ops. version is that of the values it writes.
 func (b *builder) build(s *slot, version uint64) {
 	op := &s.trace
 	s.key = b.header.Keys.Append(s.key[:0], op.Key)
-	s.op = bindings.Op{
-		Kind: op.Kind, Table: b.header.Table, Key: s.key, ScanLength: int(op.ScanLength), Slot: s.number,
-	}
+	s.op.Kind, s.op.Key, s.op.ScanLength = op.Kind, s.key, int(op.ScanLength)
+	s.op.Read, s.op.Write, s.op.Rows, s.op.ReadEnded = nil, nil, nil, 0
 	if op.Kind.Reads() {
 		if i, one := op.Read.Index(); one {
 			s.op.Read = b.names[i : i+1]
@@ -42,11 +42,15 @@ func (b *builder) build(s *slot, version uint64) {
 	if need := (limit - first) * fields.Length.Max(); cap(s.values) < need {
 		s.values = make([]byte, 0, need)
 	}
-	s.values, s.fields = s.values[:0], s.fields[:0]
-	for i := first; i < limit; i++ {
-		at := len(s.values)
-		s.values = fields.Append(s.values, b.header.Seed, op.Key, i, version)
-		s.fields = append(s.fields, bindings.Field{Name: b.names[i], Value: s.values[at:len(s.values):len(s.values)]})
+	if len(s.fields) < limit-first {
+		s.fields = make([]bindings.Field, limit-first)
 	}
-	s.op.Write = s.fields
+	values := s.values[:0]
+	for i := first; i < limit; i++ {
+		at := len(values)
+		values = fields.Append(values, b.header.Seed, op.Key, i, version)
+		f := &s.fields[i-first]
+		f.Name, f.Value = b.names[i], values[at:len(values):len(values)]
+	}
+	s.values, s.op.Write = values, s.fields[:limit-first:limit-first]
 }

@@ -107,7 +107,7 @@ func (r *run) inserting() bool {
 func (r *run) openSessions(ctx context.Context) error {
 	r.slots = make([]*slot, r.Slots)
 	for i := range r.slots {
-		r.slots[i] = &slot{number: i}
+		r.slots[i] = &slot{number: i, op: bindings.Op{Table: r.Trace.Header().Table, Slot: i}}
 	}
 	if r.Check {
 		r.check = r.newChecker()
