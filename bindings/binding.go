@@ -102,6 +102,14 @@ type Pipeliner interface {
 	Pipeline(ctx context.Context, sink Sink) (Pipeline, error)
 }
 
+// ManyPipeliner is a Pipeliner that may be asked for several pipelines, one for
+// each processor: those share nothing, and answer in place. Where operations wait
+// for nothing but their slots, each is used by a goroutine of its own.
+type ManyPipeliner interface {
+	Pipeliner
+	ManyPipelines()
+}
+
 // Pipeline takes operations from one goroutine.
 type Pipeline interface {
 	// Issue sends op. It answers by calling the sink exactly once for each op,

@@ -49,7 +49,7 @@ func (e *blocking) run(p *phaseRun) (hung int) {
 		e.lead.pass()
 	}
 	if len(back) < len(e.slots) {
-		p.expireBefore(1<<62, p.now())
+		p.expireBefore(e.slots, 1<<62, p.now())
 		// A slot that is idle has its answer: the fate is being recorded.
 		for _, s := range e.slots {
 			for !back[s] && stateOf(s.state.Load()) == idle {
@@ -93,7 +93,7 @@ func (e *blocking) next(p *phaseRun, s *slot) bool {
 			p.noSlot(c, limit)
 			continue
 		}
-		if p.launch(s, c) {
+		if p.launch(s, c, 0) {
 			return true
 		}
 	}

@@ -100,15 +100,21 @@ func (p *phaseRun) peek() bool {
 	return true
 }
 
-// offer counts c as offered. Inserts begin with it, in the order of the trace.
-func (p *phaseRun) offer(c *claimed, due time.Duration) {
+// consume takes the pending op for good. Inserts begin with it, in the order of
+// the trace.
+func (p *phaseRun) consume() {
 	p.isPending = false
 	p.phaseOp++
-	c.offered = true
-	p.recorder.Offer(c.op.Kind, due)
-	if c.op.Kind == traces.Insert {
-		p.inserts.begin(c.op.Key)
+	if p.pending.op.Kind == traces.Insert {
+		p.inserts.begin(p.pending.op.Key)
 	}
+}
+
+// offer takes the pending op, which is c, and counts it as offered.
+func (p *phaseRun) offer(c *claimed, due time.Duration) {
+	p.consume()
+	c.offered = true
+	p.recorder.Offer(0, c.op.Kind, due)
 }
 
 // putBack gives an op back that a stop came before: it is still to be settled.

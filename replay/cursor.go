@@ -25,11 +25,9 @@ type cursor struct {
 	nextInsert uint64
 	claimed    uint64
 	starved    time.Duration
-	// waits, if it is not nil, is called before a wait for the decoder.
-	waits  func()
-	left   chan *traces.Block
-	digest *traces.PhaseDigest
-	hashed chan struct{}
+	left       chan *traces.Block
+	digest     *traces.PhaseDigest
+	hashed     chan struct{}
 }
 
 // decoder reads the blocks of a trace ahead of their use.
@@ -138,9 +136,6 @@ func (c *cursor) fetch(phase int) {
 	if c.block != nil {
 		c.left <- c.block
 	}
-	if c.waits != nil {
-		c.waits()
-	}
 	begin := c.clock.Now()
 	c.at = 0
 	c.block, c.err = c.decode.next(phase, c.stop)
@@ -151,6 +146,9 @@ func (c *cursor) fetch(phase int) {
 	}
 	c.nextInsert = c.block.InsertBase
 }
+
+// atHand reports whether next will not wait for the decoder.
+func (c *cursor) atHand() bool { return c.block != nil && c.at < c.block.Len() }
 
 // next fills op with the next op of the phase, or returns false behind its last.
 func (c *cursor) next(phase int, op *traces.Op) bool {

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -56,15 +57,17 @@ type phaseRun struct {
 	// order is nil if ops on one key may overtake each other.
 	order *keyOrder
 
-	// What follows belongs to the goroutine that claims ops.
+	// deletes is false if the phase is known to have no DELETEs.
+	deletes bool
+
+	// What follows belongs to the goroutine that claims ops; claims is for those
+	// that are one of several.
+	claims  sync.Mutex
 	phaseOp uint64 // index in the phase of the next op of the trace
 	// pending is the next op of the trace, taken and not yet launched, if
 	// isPending; released is the one that got its key last.
 	pending, released claimed
 	isPending         bool
-	// reached is the instant at which a pipelined dispatcher came to the next
-	// op: without due times no op was ready before.
-	reached time.Duration
 	// late is the time in which an op could have been sent and was not, up to
 	// lateUntil.
 	late, lateUntil time.Duration
@@ -85,21 +88,25 @@ func (p *phaseRun) now() time.Duration { return p.clock.Now() - p.start }
 // from the schedule: more than any scheduler's slice.
 const lateMin = 10 * time.Millisecond
 
-// launch prepares c in s, waits until it is due and gets it its key; s.start is
-// the instant at which that was so. It returns false if the op is not to be sent
-// now: another op goes first, or the run ends. The slot stays free then.
-func (p *phaseRun) launch(s *slot, c *claimed) bool {
-	s.trace, s.unwritten, s.version = c.op, c.unwritten, c.version
-	s.due, s.keyFree, s.ready = c.due, c.keyFree, max(c.due, c.keyFree, s.freeAt)
-	if !p.paced {
-		s.ready = max(s.freeAt, p.reached, c.keyFree)
-		s.due = s.ready
-	}
-	p.builder.build(s, c.version)
+// build makes the bytes of the op in s.
+func (p *phaseRun) build(s *slot) {
+	p.builder.build(s, s.version)
 	if s.reading != nil {
 		s.reading.begin()
 		s.op.Rows = s.reading
 	}
+}
+
+// launch prepares c in s, waits until it is due and gets it its key; s.start is
+// the instant at which that was so. It returns false if the op is not to be sent
+// now: another op goes first, or the run ends. The slot stays free then. Without
+// due times the op was ready no earlier than at the instant reached.
+func (p *phaseRun) launch(s *slot, c *claimed, reached time.Duration) bool {
+	s.assign(c)
+	if !p.paced {
+		s.readyFrom(reached)
+	}
+	p.build(s)
 	waited := false
 	if !c.offered {
 		if p.paced {
@@ -116,24 +123,38 @@ func (p *phaseRun) launch(s *slot, c *claimed) bool {
 		}
 		c.entered = true
 	}
-	if p.check != nil && c.op.Kind == traces.Insert {
-		p.check.sample.key(c.op.Key, true) // a SCAN may see it before its answer is here
-	}
-	s.raced = p.inserts.open(c.op.Key)
-	p.launchedKeys[s.number] = c.op.Key
-	if s.overtaken.Load() {
-		s.overtaken.Store(false)
-	}
-	if c.op.Kind == traces.Delete {
-		p.overtake(s)
-	}
-	deadline := saturatingAdd(s.due, p.deadline)
-	s.op.Deadline = saturatingAdd(p.start, deadline)
-	s.deadline.Store(int64(deadline))
+	p.admit(s)
 	if !waited {
 		s.start = p.now()
 	}
 	return true
+}
+
+// admit notes what is known of other ops as the one in s starts.
+func (p *phaseRun) admit(s *slot) {
+	op := &s.trace
+	if p.check != nil && op.Kind == traces.Insert {
+		p.check.sample.key(op.Key, true) // a SCAN may see it before its answer is here
+	}
+	s.raced = p.inserts.open(op.Key)
+	if p.deletes {
+		p.noteDelete(s)
+	}
+	deadline := saturatingAdd(s.due, p.deadline)
+	s.op.Deadline = saturatingAdd(p.start, deadline)
+	s.deadline.Store(int64(deadline))
+}
+
+// noteDelete keeps the key of the op in s, and if that is a DELETE tells the ops
+// in flight on its key.
+func (p *phaseRun) noteDelete(s *slot) {
+	p.launchedKeys[s.number] = s.trace.Key
+	if s.overtaken.Load() {
+		s.overtaken.Store(false)
+	}
+	if s.trace.Kind == traces.Delete {
+		p.overtake(s)
+	}
 }
 
 // countLate adds up the time in which an op that could have been sent was not.
@@ -228,7 +249,7 @@ func (p *phaseRun) count(s *slot, err error, end time.Duration) {
 		}
 		p.check.wrote(op, s.version, sample.Outcome)
 	}
-	p.decide(s.number, &sample, op, true, end)
+	p.decide(s.stripe, &sample, op, true, end)
 }
 
 // outcome tells misses from failures.
@@ -262,7 +283,7 @@ func (p *phaseRun) expire(s *slot, at time.Duration) {
 	if op.Kind == traces.Insert {
 		p.inserts.end(op.Key, false)
 	}
-	p.decide(s.number, &sample, op, true, at)
+	p.decide(s.stripe, &sample, op, true, at)
 }
 
 // decide records a fate. An op that has its key gives it back, at freed.

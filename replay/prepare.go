@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -104,10 +105,19 @@ func (r *run) inserting() bool {
 	return false
 }
 
+// pipelines returns how many goroutines may issue ops, each through a pipeline of
+// its own.
+func (r *run) pipelines(p bindings.Pipeliner) int {
+	if _, many := p.(bindings.ManyPipeliner); !many || r.Clock.Stepped() {
+		return 1
+	}
+	return min(runtime.NumCPU(), r.Slots, recorderStripes)
+}
+
 func (r *run) openSessions(ctx context.Context) error {
 	r.slots = make([]*slot, r.Slots)
 	for i := range r.slots {
-		r.slots[i] = &slot{number: i, op: bindings.Op{Table: r.Trace.Header().Table, Slot: i}}
+		r.slots[i] = &slot{number: i, stripe: i, op: bindings.Op{Table: r.Trace.Header().Table, Slot: i}}
 	}
 	if r.Check {
 		r.check = r.newChecker()
@@ -116,12 +126,14 @@ func (r *run) openSessions(ctx context.Context) error {
 		}
 	}
 	if p, ok := r.Binding.(bindings.Pipeliner); ok {
-		exec := &pipelined{slots: r.slots, free: newSlotQueue(r.slots)}
-		var err error
-		if exec.pipeline, err = p.Pipeline(ctx, exec); err != nil {
-			return fmt.Errorf("open session: %w", err)
+		exec := &pipelined{slots: r.slots}
+		for i := range r.pipelines(p) {
+			pipeline, err := p.Pipeline(ctx, exec)
+			if err != nil {
+				return errors.Join(fmt.Errorf("open session: %w", err), exec.close())
+			}
+			exec.lanes = append(exec.lanes, newLane(i, pipeline))
 		}
-		exec.flusher, _ = exec.pipeline.(bindings.Flusher)
 		r.exec, r.result.Settings.Executor = exec, executorPipelined
 		return nil
 	}

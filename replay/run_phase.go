@@ -70,6 +70,8 @@ func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
 		recorder: measure.NewRecorder(min(runtime.GOMAXPROCS(0), recorderStripes)), stops: make(chan struct{}),
 	}
 	p.check = r.check
+	totals, known := r.totals()
+	p.deletes = !known || totals.Phases[index].Ops[traces.Delete] > 0
 	if r.Order == KeyOrder {
 		p.order = newKeyOrder()
 	}

@@ -14,6 +14,10 @@ import (
 type slot struct {
 	op     bindings.Op
 	number int
+	// stripe of the recorder that counts the slot's ops.
+	stripe int
+	// lane that the slot belongs to in this phase; nil if the binding is blocking.
+	lane *lane
 	// What the trace says of the op.
 	trace traces.Op
 	// Instants of the op in flight, from the phase's start.
@@ -60,6 +64,19 @@ const (
 const stateBits = 2
 
 func stateOf(word uint64) slotState { return slotState(word & (1<<stateBits - 1)) }
+
+// assign gives s the op to run.
+func (s *slot) assign(c *claimed) {
+	s.trace, s.unwritten, s.version = c.op, c.unwritten, c.version
+	s.due, s.keyFree, s.ready = c.due, c.keyFree, max(c.due, c.keyFree, s.freeAt)
+}
+
+// readyFrom makes the op, which has no due time, ready at the given instant or,
+// if that is later, when it had its slot and its key. It was due then.
+func (s *slot) readyFrom(reached time.Duration) {
+	s.ready = max(s.freeAt, reached, s.keyFree)
+	s.due = s.ready
+}
 
 // begin marks the op as in flight.
 func (s *slot) begin() {

@@ -26,7 +26,7 @@ func (p *phaseRun) watch(ended <-chan struct{}, giveUp func(now time.Duration)) 
 		case <-tick.C:
 		}
 		now := p.now()
-		p.expireBefore(now, now)
+		p.expireBefore(p.slots, now, now)
 		if giveUp != nil {
 			giveUp(now)
 		}
@@ -40,9 +40,10 @@ func (p *phaseRun) watch(ended <-chan struct{}, giveUp func(now time.Duration)) 
 	}
 }
 
-// expireBefore counts the ops in flight whose deadline is not after limit.
-func (p *phaseRun) expireBefore(limit, at time.Duration) {
-	for _, s := range p.slots {
+// expireBefore counts the ops in flight in slots whose deadline is not after
+// limit.
+func (p *phaseRun) expireBefore(slots []*slot, limit, at time.Duration) {
+	for _, s := range slots {
 		s.expire(limit, func(s *slot) { p.expire(s, at) })
 	}
 }

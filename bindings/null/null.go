@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	_ bindings.Pipeliner     = (*binding)(nil)
+	_ bindings.ManyPipeliner = (*binding)(nil)
 	_ bindings.PhaseObserver = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Pipeline      = (*pipeline)(nil)
@@ -189,6 +189,9 @@ func (p *pipeline) Close() error {
 	p.later.close()
 	return nil
 }
+
+// ManyPipelines says that pipelines have nothing in common.
+func (b *binding) ManyPipelines() {}
 
 func (b *binding) Session(context.Context) (bindings.Session, error) {
 	return &session{binding: b, tally: b.tally(), answer: make(chan error, 1)}, nil

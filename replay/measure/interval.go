@@ -22,7 +22,7 @@ type intervalRecord struct {
 // intervalKindRecord counts one kind. Wait and lag are for Live alone.
 type intervalKindRecord struct {
 	counts              Counts
-	response, wait, lag *Histogram
+	response, wait, lag Histogram
 }
 
 // openIntervals are the intervals of a stripe that ops may still be decided in.
@@ -47,7 +47,7 @@ func (o *openIntervals) record(s *Sample, response time.Duration) {
 	}
 	k := o.newest.kinds[s.Kind]
 	if k == nil {
-		k = &intervalKindRecord{response: newHistogram(intervalFigures), wait: newHistogram(intervalFigures), lag: newHistogram(intervalFigures)}
+		k = &intervalKindRecord{response: *newHistogram(intervalFigures), wait: *newHistogram(intervalFigures), lag: *newHistogram(intervalFigures)}
 		o.newest.kinds[s.Kind] = k
 	}
 	k.counts.count(s.Outcome)
@@ -108,7 +108,7 @@ func (p *stripe) addInterval(i int64, counts *Counts, response, wait, lag *Histo
 			continue
 		}
 		counts.Add(k.counts)
-		for _, pair := range [][2]*Histogram{{response, k.response}, {wait, k.wait}, {lag, k.lag}} {
+		for _, pair := range [][2]*Histogram{{response, &k.response}, {wait, &k.wait}, {lag, &k.lag}} {
 			if err := pair[0].Merge(pair[1]); err != nil {
 				return err
 			}
@@ -163,7 +163,7 @@ func (c *intervals) add(i int64, rec *intervalRecord) error {
 		if k == nil {
 			continue
 		}
-		if err := to.merge(kind, k.counts, k.response); err != nil {
+		if err := to.merge(kind, k.counts, &k.response); err != nil {
 			return err
 		}
 	}
@@ -244,7 +244,7 @@ func (r *Recorder) intervals(end time.Duration) ([]Interval, error) {
 		return nil, err
 	}
 	c := &r.closed
-	for i, due := range r.dueEach {
+	for i, due := range r.offers[0].each {
 		if due > 0 && c.records == nil {
 			c.records = map[int64]*closedInterval{}
 		}
@@ -262,8 +262,8 @@ func (r *Recorder) intervals(end time.Duration) ([]Interval, error) {
 		iv := &out[i]
 		iv.Length = min(length, max(end-iv.Start, 0))
 		at := int64(iv.Start / length)
-		for j := at << c.fold; j < (at+1)<<c.fold && j < int64(len(r.dueEach)); j++ {
-			iv.Due += r.dueEach[j]
+		for j := at << c.fold; j < (at+1)<<c.fold && j < int64(len(r.offers[0].each)); j++ {
+			iv.Due += r.offers[0].each[j]
 		}
 		for kind, k := range c.records[at].kinds {
 			if k == nil {

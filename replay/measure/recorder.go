@@ -2,7 +2,6 @@ package measure
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"pianola/bindings"
@@ -14,18 +13,11 @@ import (
 // many as threads that record at the same time, not as many as slots.
 type Recorder struct {
 	stripes []stripe
-	// What was offered is written by the goroutine that claims ops, without a
-	// lock; shown is how many that were a moment ago, for everybody.
-	offered    [traces.KindLimit]uint64
-	allOffered uint64
-	due        timeline
-	dueEach    []uint64 // by interval
-	lastDue    time.Duration
-	shown      atomic.Uint64
-	lastShown  time.Duration
-	errors     sync.Mutex
-	messages   map[errorKey]string
-	closed     intervals
+	// offers are added up in the first of them when all are over.
+	offers   []offers
+	errors   sync.Mutex
+	messages map[errorKey]string
+	closed   intervals
 }
 
 type errorKey struct {
@@ -43,10 +35,11 @@ type stripe struct {
 	_       [64]byte
 }
 
-// kindRecord counts the ops of one kind.
+// kindRecord counts the ops of one kind. Its histograms are in place: every op
+// goes through them, and each pointer less is some ns.
 type kindRecord struct {
 	counts                       Counts
-	response, service, wait, lag *Histogram
+	response, service, wait, lag Histogram
 	orderWait                    time.Duration
 	failed                       [bindings.ClassLimit]*Histogram
 	parts                        *partsRecord
@@ -90,31 +83,13 @@ func (p *partsRecord) result() []Part {
 
 // NewRecorder returns the recorder of one phase.
 func NewRecorder(stripes int) *Recorder {
-	return &Recorder{stripes: make([]stripe, stripes), messages: map[errorKey]string{}}
+	return &Recorder{stripes: make([]stripe, stripes), offers: make([]offers, stripes), messages: map[errorKey]string{}}
 }
 
-// Counts lags behind by so many offers, and so much of the schedule, at most.
-const (
-	shownOps  = 64
-	shownTime = time.Millisecond
-)
-
-// Offer counts an op as offered, before anything else is said of it. It is
-// called by one goroutine at a time.
-func (r *Recorder) Offer(kind traces.Kind, due time.Duration) {
-	r.offered[kind]++
-	r.allOffered++
-	r.due.add(due)
-	i := int(max(due, 0) / intervalLength)
-	for len(r.dueEach) <= i {
-		r.dueEach = append(r.dueEach, 0)
-	}
-	r.dueEach[i]++
-	r.lastDue = max(r.lastDue, due)
-	if r.allOffered%shownOps == 0 || due >= r.lastShown+shownTime {
-		r.shown.Store(r.allOffered)
-		r.lastShown = due
-	}
+// Offer counts an op as offered, before anything else is said of it. Each
+// goroutine that does so at the same time as others has a number of its own.
+func (r *Recorder) Offer(by int, kind traces.Kind, due time.Duration) {
+	r.offers[by%len(r.offers)].add(kind, due)
 }
 
 // Record counts the fate of an op.
@@ -123,7 +98,7 @@ func (r *Recorder) Record(at int, s *Sample) {
 	p.mu.Lock()
 	k := p.kinds[s.Kind]
 	if k == nil {
-		k = &kindRecord{response: NewHistogram(), service: NewHistogram(), wait: NewHistogram(), lag: NewHistogram()}
+		k = &kindRecord{response: *NewHistogram(), service: *NewHistogram(), wait: *NewHistogram(), lag: *NewHistogram()}
 		p.kinds[s.Kind] = k
 	}
 	response := s.Decided - s.Due
@@ -201,7 +176,10 @@ func (r *Recorder) Counts() Counts {
 		}
 		p.mu.Unlock()
 	}
-	out.Offered = max(r.shown.Load(), out.Decided())
+	for i := range r.offers {
+		out.Offered += r.offers[i].shown.Load()
+	}
+	out.Offered = max(out.Offered, out.Decided())
 	return out
 }
 
@@ -209,14 +187,18 @@ func (r *Recorder) Counts() Counts {
 // and, for a paced phase, the schedule's length. Nothing may be recorded
 // afterwards.
 func (r *Recorder) Finish(p *Phase) error {
+	offered := &r.offers[0]
+	for i := range r.offers[1:] {
+		offered.merge(&r.offers[1+i])
+	}
 	decided := timeline{}
 	for i := range r.stripes {
 		p.Length = max(p.Length, r.stripes[i].last)
 		decided.merge(&r.stripes[i].decided)
 	}
 	if p.Paced {
-		p.Schedule = r.lastDue
-		p.Backlog = backlog(&r.due, &decided, r.lastDue)
+		p.Schedule = offered.last
+		p.Backlog = backlog(&offered.due, &decided, offered.last)
 	}
 	for kind := range traces.KindLimit {
 		k, err := r.kind(kind)
@@ -249,7 +231,7 @@ func (r *Recorder) kind(kind traces.Kind) (Kind, error) {
 		}
 		out.Counts.Add(k.counts)
 		out.OrderWait += k.orderWait
-		for _, pair := range [][2]*Histogram{{out.Response, k.response}, {out.Service, k.service}, {out.Wait, k.wait}, {out.Lag, k.lag}} {
+		for _, pair := range [][2]*Histogram{{out.Response, &k.response}, {out.Service, &k.service}, {out.Wait, &k.wait}, {out.Lag, &k.lag}} {
 			if err := pair[0].Merge(pair[1]); err != nil {
 				return out, err
 			}
@@ -282,6 +264,6 @@ func (r *Recorder) kind(kind traces.Kind) (Kind, error) {
 	if parts != nil {
 		out.Parts = parts.result()
 	}
-	out.Counts.Offered = r.offered[kind]
+	out.Counts.Offered = r.offers[0].kinds[kind]
 	return out, nil
 }

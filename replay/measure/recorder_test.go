@@ -23,7 +23,7 @@ func TestLongRunsFoldTheirIntervals(t *testing.T) {
 			} else {
 				completed++
 			}
-			r.Offer(traces.Read, s.Due)
+			r.Offer(0, traces.Read, s.Due)
 			r.Record(0, s)
 			if err := r.CloseIntervals(at); err != nil {
 				t.Fatalf("at %v: %v", at, err)

@@ -282,7 +282,7 @@ func recorded(t *testing.T, stripes int) *measure.Result {
 		if i%100 == 0 {
 			at = i / 100
 		}
-		recorder.Offer(s.Kind, due)
+		recorder.Offer(0, s.Kind, due)
 		recorder.Record(at, &s)
 	}
 	p := pacedPhase(3)

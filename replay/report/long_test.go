@@ -17,7 +17,7 @@ func BenchmarkLongRun(b *testing.B) {
 		for i := range 200 {
 			at := time.Duration(second)*time.Second + time.Duration(i)*ms
 			for _, kind := range []traces.Kind{traces.Read, traces.Update} {
-				recorder.Offer(kind, at)
+				recorder.Offer(0, kind, at)
 				recorder.Record(i, &measure.Sample{Kind: kind, Due: at, Ready: at, Start: at, Decided: at + time.Duration(i*i)*µs})
 			}
 		}

@@ -8,42 +8,44 @@ import (
 
 const eightZeros = 0x3030303030303030
 
+// decimalMax is what appendDecimal stores, of which up to 20 are digits: three
+// words, whatever the length.
+const decimalMax = 24
+
 // appendDecimal appends n in decimal, with at least the given number of digits.
 // Every operation's key comes from here, which is why it is not strconv's:
 // BenchmarkDecimal compares them.
 func appendDecimal(dst []byte, n uint64, least int) []byte {
-	// 24 digits in three words, the first digit in the lowest byte.
-	var a, b, c uint64
-	if n < 1e16 {
-		b, c = eightDigits(n/1e8), eightDigits(n%1e8)
-	} else {
-		high := n / 1e16
-		n -= high * 1e16
-		a, b, c = eightDigits(high), eightDigits(n/1e8), eightDigits(n%1e8)
+	var head, second, third uint64
+	rest := 0 // digits behind those of head
+	switch {
+	case n >= 1e16:
+		head = n / 1e16
+		n -= head * 1e16
+		second, rest = n/1e8, 16
+		third = eightDigits(n - second*1e8)
+		second = eightDigits(second)
+	case n >= 1e8:
+		head, rest = n/1e8, 8
+		second = eightDigits(n - head*1e8)
+	default:
+		head = n
 	}
-	length := 24
-	if a == 0 {
-		a, b, c = b, c, 0
-		length -= 8
-		if a == 0 {
-			a, b = b, 0
-			length -= 8
-		}
-	}
-	// The zeros before the number are shifted out; 0 itself has one digit.
-	zeros := min(bits.TrailingZeros64(a)/8, 7)
-	length -= zeros
-	for i := length; i < least; i++ {
+	head = eightDigits(head)
+	zeros := bits.TrailingZeros64(head|1<<63) / 8 // 0 itself has one digit
+	for length := rest + 8 - zeros; length < least; length++ {
 		dst = append(dst, '0')
 	}
-	shift := uint(8 * zeros)
-	a, b, c = a>>shift|b<<(63-shift)<<1, b>>shift|c<<(63-shift)<<1, c>>shift
 	at := len(dst)
-	dst = slices.Grow(dst, 24)[:at+24]
-	binary.LittleEndian.PutUint64(dst[at:], a+eightZeros)
-	binary.LittleEndian.PutUint64(dst[at+8:], b+eightZeros)
-	binary.LittleEndian.PutUint64(dst[at+16:], c+eightZeros)
-	return dst[:at+length]
+	if cap(dst)-at < decimalMax {
+		dst = slices.Grow(dst, decimalMax)
+	}
+	out := dst[at : at+decimalMax]
+	binary.LittleEndian.PutUint64(out, head>>(uint(8*zeros)&63)+eightZeros)
+	out = out[8-zeros:]
+	binary.LittleEndian.PutUint64(out, second+eightZeros)
+	binary.LittleEndian.PutUint64(out[8:], third+eightZeros)
+	return dst[:at+8-zeros+rest]
 }
 
 // eightDigits returns the eight decimal digits of n < 10^8 as numbers, the first

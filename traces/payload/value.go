@@ -98,15 +98,22 @@ func Mix(x uint64) uint64 {
 // were handed over. It is no checksum of a file.
 func Sum(seed uint64, b []byte) uint64 {
 	h := seed ^ uint64(len(b))*golden
+	var tail uint64
+	switch rest := len(b) % 8; {
+	case rest == 0:
+	case len(b) > 8:
+		// The last eight bytes, without those that belong to the word before.
+		tail = binary.LittleEndian.Uint64(b[len(b)-8:]) >> (64 - 8*rest)
+	default:
+		for i, c := range b {
+			tail |= uint64(c) << (8 * i)
+		}
+	}
 	for len(b) >= 8 {
 		// The high half of the product takes every bit to the others.
 		high, low := bits.Mul64(h^binary.LittleEndian.Uint64(b), golden)
 		h = high ^ low
 		b = b[8:]
-	}
-	var tail uint64
-	for i, c := range b {
-		tail |= uint64(c) << (8 * i)
 	}
 	return Mix(h ^ tail)
 }

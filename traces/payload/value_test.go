@@ -3,6 +3,7 @@ package payload
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -254,6 +255,29 @@ func TestSumDependsOnEveryByteAndOnTheLength(t *testing.T) {
 	}
 	if got := Sum(7, []byte("the same bytes, another place")); got != Sum(7, []byte("...the same bytes, another place")[3:]) {
 		t.Error("the sum depends on where bytes lie")
+	}
+}
+
+// Results of years ago hold sums: words in order, the tail as a word of its own.
+func TestSumIsTheOneOfOldResults(t *testing.T) {
+	b := []byte("a key, and what else is handed over to a database: bytes, of any number")
+	for n := range len(b) + 1 {
+		want := uint64(n)*golden ^ 7
+		for i := 0; i+8 <= n; i += 8 {
+			word := uint64(0)
+			for j := range 8 {
+				word |= uint64(b[i+j]) << (8 * j)
+			}
+			high, low := bits.Mul64(want^word, golden)
+			want = high ^ low
+		}
+		tail := uint64(0)
+		for j := n / 8 * 8; j < n; j++ {
+			tail |= uint64(b[j]) << (8 * (j % 8))
+		}
+		if got := Sum(7, b[:n]); got != Mix(want^tail) {
+			t.Errorf("%d bytes: %x, want %x", n, got, Mix(want^tail))
+		}
 	}
 }
 

@@ -1,0 +1,104 @@
+package replay_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"pianola/bindings"
+	"pianola/bindings/null"
+	"pianola/replay"
+	"pianola/replay/measure"
+	"pianola/replay/replaytest"
+	"pianola/traces"
+	"pianola/traces/payload"
+	"pianola/traces/tracetest"
+)
+
+// intoNull replays a trace of inserts and then reads and updates into null,
+// without due times, where all processors issue ops, or in order of their keys,
+// where one does.
+func intoNull(ctx context.Context, t *testing.T, records uint64, ops []traces.Op, order replay.Order, progress func(r *replay.Runner)) *measure.Result {
+	t.Helper()
+	h := tracetest.Header(tracetest.Load(), tracetest.Run(1e6))
+	h.Keys = payload.Keys{Prefix: "user", Padding: 1, Order: payload.Hashed}
+	h.Records = records
+	driver := null.Driver
+	p, err := driver.Configure(bindings.Properties{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binding, err := driver.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runner(t, &replaytest.Binding{}, h, ops)
+	r.Driver, r.Binding, r.Properties, r.Slots, r.Asap, r.Order = &driver, binding, p, 40, true, order
+	if progress != nil {
+		progress(r)
+	}
+	result, err := r.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range result.Phases {
+		if c := total(t, &result.Phases[i]).Counts; c.Offered != c.Decided() {
+			t.Errorf("phase %d: %+v", i, c)
+		}
+	}
+	return result
+}
+
+// insertsAndUpdates inserts records and then reads and updates them.
+func insertsAndUpdates(records, n int) []traces.Op {
+	var ops []traces.Op
+	for i := range records {
+		ops = append(ops, traces.Op{Kind: traces.Insert, Key: uint64(i)})
+	}
+	return append(ops, halfUpdates(1, n, uint64(records))...)
+}
+
+func TestLanesIssueTheStreamOfOne(t *testing.T) {
+	ops := insertsAndUpdates(70_000, 200_000)
+	many := intoNull(t.Context(), t, 70_000, ops, replay.NoOrder, nil)
+	one := intoNull(t.Context(), t, 70_000, ops, replay.KeyOrder, nil)
+	if !many.Trace.Confirmed || !one.Trace.Confirmed {
+		t.Errorf("confirmed %v and %v", many.Trace.Confirmed, one.Trace.Confirmed)
+	}
+	for i, fact := range one.Database.Facts {
+		if got := many.Database.Facts[i]; got != fact {
+			t.Errorf("%v, want %v", got, fact)
+		}
+	}
+	for i := range many.Phases {
+		if got, want := total(t, &many.Phases[i]).Counts, total(t, &one.Phases[i]).Counts; got != want {
+			t.Errorf("phase %d: %+v, want %+v", i, got, want)
+		}
+		if wait := total(t, &many.Phases[i]).Wait.Max(); wait != 0 {
+			t.Errorf("phase %d: wait %v without due times", i, wait)
+		}
+	}
+}
+
+func TestLanesEndAtAnInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ops := insertsAndUpdates(1000, 3_000_000)
+	result := intoNull(ctx, t, 1000, ops, replay.NoOrder, func(r *replay.Runner) {
+		go func() {
+			for ctx.Err() == nil {
+				if p, ok := r.Progress(); ok && p.Phase == "run" && p.Counts.Completed > 1000 {
+					cancel()
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}()
+	})
+	run := &result.Phases[len(result.Phases)-1]
+	if c := total(t, run).Counts; !result.Partial || run.NotReached == 0 || run.NotReached+c.Offered != 3_000_000 || c.Completed != c.Offered {
+		t.Errorf("partial %v, %+v, %d not reached", result.Partial, c, run.NotReached)
+	}
+	if d := run.Digest; d.Status != measure.DigestPartial {
+		t.Errorf("digest %+v", d)
+	}
+}
