@@ -68,10 +68,10 @@ func (e *pipelined) divide(p *phaseRun) []*lane {
 		return e.lanes[:1]
 	}
 	for i, l := range e.lanes {
-		var share []*slot
-		for at := i; at < len(e.slots); at += len(e.lanes) {
-			e.slots[at].stripe = i
-			share = append(share, e.slots[at])
+		// Neighbours share cache lines.
+		share := e.slots[i*len(e.slots)/len(e.lanes) : (i+1)*len(e.slots)/len(e.lanes)]
+		for _, s := range share {
+			s.stripe = i
 		}
 		l.begin(share)
 	}
