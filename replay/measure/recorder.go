@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -154,11 +155,11 @@ func (c *Counts) count(o Outcome) {
 	}
 }
 
-// Message keeps the first message of each class of each kind.
+// Message keeps the first message of each class of each kind, without the class.
 func (r *Recorder) Message(kind traces.Kind, class bindings.Class, err error) {
 	r.errors.Lock()
 	if _, known := r.messages[errorKey{kind, class}]; !known {
-		r.messages[errorKey{kind, class}] = err.Error()
+		r.messages[errorKey{kind, class}] = strings.TrimPrefix(err.Error(), class.String()+": ")
 	}
 	r.errors.Unlock()
 }
