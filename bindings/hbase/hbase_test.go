@@ -149,6 +149,7 @@ func TestServer(t *testing.T) {
 		{"allocations", testAllocations},
 		{"overload", testOverload},
 		{"split", testSplit},
+		{"multi", testMulti},
 		{"pause", testPause},
 		{"kill", testKill},
 		{"nothing spins", testNothingSpins},

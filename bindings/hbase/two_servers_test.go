@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pianola/bindings"
+	"pianola/bindings/hbase/cluster"
 	"pianola/bindings/servers"
 	"pianola/traces/tracetest"
 )
@@ -28,6 +29,7 @@ func TestTwoServers(t *testing.T) {
 	if err := b.CreateSchema(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	t.Run("multi", func(t *testing.T) { testMultiOnBoth(t, b, addresses) })
 	t.Run("move", func(t *testing.T) { testMove(t, s, b, addresses) })
 	t.Run("kill one", func(t *testing.T) { testKillOne(t, s, b) })
 }
@@ -47,6 +49,44 @@ func bothServers(t *testing.T, b *binding) []string {
 			t.Fatalf("there are the servers %q, want two", list)
 		}
 		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// testMultiOnBoth does actions on rows of both servers, and then on one that has
+// moved meanwhile.
+func testMultiOnBoth(t *testing.T, b *binding, addresses []string) {
+	if err := b.cluster.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if list := b.cluster.Servers(); len(list) != 2 {
+		t.Fatalf("the table is on the servers %q, want two", list)
+	}
+	puts := func() (actions []*cluster.Action) {
+		for n := range 6 {
+			actions = append(actions, multiPut(sixth(n), "family", "value"))
+		}
+		return actions
+	}
+	all := puts()
+	calls := b.traffic.Calls.Load()
+	if again := doMulti(t, b.cluster, all...); again != 0 || b.traffic.Calls.Load()-calls != 2 {
+		t.Errorf("%d actions were sent again, %d calls to two servers", again, b.traffic.Calls.Load()-calls)
+	}
+	to := addresses[0]
+	if b.cluster.Find(sixth(0)).Server.Address == to {
+		to = addresses[1]
+	}
+	if err := b.cluster.MoveRegion(t.Context(), sixth(0), to); err != nil {
+		t.Fatal(err)
+	}
+	again := doMulti(t, b.cluster, puts()...)
+	if now := b.cluster.Find(sixth(0)); again == 0 || now == nil || now.Server.Address != to {
+		t.Errorf("%d actions were sent again; the region moved to %s, taken to be %+v", again, to, now)
+	}
+	for n, a := range all {
+		if a.Err != nil {
+			t.Errorf("action %d: %v", n, a.Err)
+		}
 	}
 }
 

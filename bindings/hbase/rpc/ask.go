@@ -40,7 +40,13 @@ func (c *Conn) Ask(ctx context.Context, method string, request, into proto.Messa
 // AskRows makes a Scan by generated code and waits for its answer; take is
 // given it while it is valid.
 func (c *Conn) AskRows(ctx context.Context, request proto.Message, take func(*wire.Response) error) error {
-	return c.ask(ctx, &asked{call: Call{Request: &wire.Message{Name: "Scan", Body: request}}, cells: take})
+	return c.AskFor(ctx, &wire.Message{Name: "Scan", Body: request}, take)
+}
+
+// AskFor makes any call and waits for its answer; take is given it while it is
+// valid.
+func (c *Conn) AskFor(ctx context.Context, request wire.Request, take func(*wire.Response) error) error {
+	return c.ask(ctx, &asked{call: Call{Request: request}, cells: take})
 }
 
 func (c *Conn) ask(ctx context.Context, a *asked) error {

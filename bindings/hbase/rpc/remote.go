@@ -77,6 +77,8 @@ var classes = map[string]bindings.Class{
 	"SaslException": bindings.Unauthorised, "InvalidToken": bindings.Unauthorised,
 	"UnknownScannerException": bindings.Unavailable, "OutOfOrderScannerNextException": bindings.Unavailable,
 	"ScannerResetException": bindings.Unavailable,
+	// Within the answer of a Multi nothing says that they are not to be tried again.
+	"DoNotRetryIOException": bindings.Invalid, "NoSuchColumnFamilyException": bindings.Invalid,
 }
 
 // Class returns the class of the error for a result.

@@ -12,7 +12,8 @@ import (
 // number them.
 const (
 	tag1, tag2, tag3, tag4, tag5              = 1<<3 | 2, 2<<3 | 2, 3<<3 | 2, 4<<3 | 2, 5<<3 | 2
-	varint2, varint3, varint4, varint5        = 2 << 3, 3 << 3, 4 << 3, 5 << 3
+	varint1, varint2, varint3, varint4        = 1 << 3, 2 << 3, 3 << 3, 4 << 3
+	varint5                                   = 5 << 3
 	varint6, varint7, varint8                 = 6 << 3, 7 << 3, 8 << 3
 	varint10, varint11                        = 10 << 3, 11 << 3
 	fullName                                  = 1 // kind of a RegionName
@@ -54,7 +55,10 @@ func (g *Get) Size() int { return sizeBytes(len(g.Region)) + sizeBytes(g.size())
 
 func (g *Get) AppendTo(b []byte) []byte {
 	b = appendBytes(b, tag1, g.Region)
-	b = appendLength(b, tag2, g.size())
+	return g.append(appendLength(b, tag2, g.size()))
+}
+
+func (g *Get) append(b []byte) []byte {
 	b = appendBytes(b, tag1, g.Row)
 	b = appendColumns(b, tag2, g.Family, g.Columns)
 	if g.ExistenceOnly {

@@ -1,6 +1,6 @@
 // Package wire is the native protocol of HBase, as bytes: what a connection
-// begins with, frames, the three calls that operations are made of, and cells.
-// It reads and writes no socket.
+// begins with, frames, the calls that operations are made of and the one that
+// does many at a time, and cells. It reads and writes no socket.
 //
 // What operations need is encoded and decoded by hand, in place and without
 // memory of its own; tests hold it against code generated from

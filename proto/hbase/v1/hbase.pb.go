@@ -1961,6 +1961,385 @@ func (x *MutateResponse) GetProcessed() bool {
 	return false
 }
 
+// NamedBytes is an exception within an answer: its class and its text.
+type NamedBytes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          *string                `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	Value         []byte                 `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NamedBytes) Reset() {
+	*x = NamedBytes{}
+	mi := &file_hbase_v1_hbase_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NamedBytes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NamedBytes) ProtoMessage() {}
+
+func (x *NamedBytes) ProtoReflect() protoreflect.Message {
+	mi := &file_hbase_v1_hbase_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NamedBytes.ProtoReflect.Descriptor instead.
+func (*NamedBytes) Descriptor() ([]byte, []int) {
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *NamedBytes) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
+	return ""
+}
+
+func (x *NamedBytes) GetValue() []byte {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+// Action is one of several in a call; its index is the caller's.
+type Action struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         *uint32                `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Mutation      *Mutation              `protobuf:"bytes,2,opt,name=mutation" json:"mutation,omitempty"`
+	Get           *Get                   `protobuf:"bytes,3,opt,name=get" json:"get,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Action) Reset() {
+	*x = Action{}
+	mi := &file_hbase_v1_hbase_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Action) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Action) ProtoMessage() {}
+
+func (x *Action) ProtoReflect() protoreflect.Message {
+	mi := &file_hbase_v1_hbase_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Action.ProtoReflect.Descriptor instead.
+func (*Action) Descriptor() ([]byte, []int) {
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *Action) GetIndex() uint32 {
+	if x != nil && x.Index != nil {
+		return *x.Index
+	}
+	return 0
+}
+
+func (x *Action) GetMutation() *Mutation {
+	if x != nil {
+		return x.Mutation
+	}
+	return nil
+}
+
+func (x *Action) GetGet() *Get {
+	if x != nil {
+		return x.Get
+	}
+	return nil
+}
+
+// RegionAction holds the actions for one region.
+type RegionAction struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Region        *RegionName            `protobuf:"bytes,1,opt,name=region" json:"region,omitempty"`
+	Atomic        *bool                  `protobuf:"varint,2,opt,name=atomic" json:"atomic,omitempty"`
+	Action        []*Action              `protobuf:"bytes,3,rep,name=action" json:"action,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegionAction) Reset() {
+	*x = RegionAction{}
+	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegionAction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegionAction) ProtoMessage() {}
+
+func (x *RegionAction) ProtoReflect() protoreflect.Message {
+	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegionAction.ProtoReflect.Descriptor instead.
+func (*RegionAction) Descriptor() ([]byte, []int) {
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *RegionAction) GetRegion() *RegionName {
+	if x != nil {
+		return x.Region
+	}
+	return nil
+}
+
+func (x *RegionAction) GetAtomic() bool {
+	if x != nil && x.Atomic != nil {
+		return *x.Atomic
+	}
+	return false
+}
+
+func (x *RegionAction) GetAction() []*Action {
+	if x != nil {
+		return x.Action
+	}
+	return nil
+}
+
+// MultiRequest is of a region server.
+type MultiRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Region        []*RegionAction        `protobuf:"bytes,1,rep,name=region" json:"region,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiRequest) Reset() {
+	*x = MultiRequest{}
+	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiRequest) ProtoMessage() {}
+
+func (x *MultiRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiRequest.ProtoReflect.Descriptor instead.
+func (*MultiRequest) Descriptor() ([]byte, []int) {
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *MultiRequest) GetRegion() []*RegionAction {
+	if x != nil {
+		return x.Region
+	}
+	return nil
+}
+
+// ActionResult answers an Action.
+type ActionResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         *uint32                `protobuf:"varint,1,opt,name=index" json:"index,omitempty"`
+	Result        *Result                `protobuf:"bytes,2,opt,name=result" json:"result,omitempty"`
+	Exception     *NamedBytes            `protobuf:"bytes,3,opt,name=exception" json:"exception,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ActionResult) Reset() {
+	*x = ActionResult{}
+	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ActionResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ActionResult) ProtoMessage() {}
+
+func (x *ActionResult) ProtoReflect() protoreflect.Message {
+	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ActionResult.ProtoReflect.Descriptor instead.
+func (*ActionResult) Descriptor() ([]byte, []int) {
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ActionResult) GetIndex() uint32 {
+	if x != nil && x.Index != nil {
+		return *x.Index
+	}
+	return 0
+}
+
+func (x *ActionResult) GetResult() *Result {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *ActionResult) GetException() *NamedBytes {
+	if x != nil {
+		return x.Exception
+	}
+	return nil
+}
+
+// RegionResult answers a RegionAction, all of it by the exception if it has one.
+type RegionResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Action        []*ActionResult        `protobuf:"bytes,1,rep,name=action" json:"action,omitempty"`
+	Exception     *NamedBytes            `protobuf:"bytes,2,opt,name=exception" json:"exception,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RegionResult) Reset() {
+	*x = RegionResult{}
+	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RegionResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RegionResult) ProtoMessage() {}
+
+func (x *RegionResult) ProtoReflect() protoreflect.Message {
+	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RegionResult.ProtoReflect.Descriptor instead.
+func (*RegionResult) Descriptor() ([]byte, []int) {
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *RegionResult) GetAction() []*ActionResult {
+	if x != nil {
+		return x.Action
+	}
+	return nil
+}
+
+func (x *RegionResult) GetException() *NamedBytes {
+	if x != nil {
+		return x.Exception
+	}
+	return nil
+}
+
+// MultiResponse answers a MultiRequest, region by region.
+type MultiResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Region        []*RegionResult        `protobuf:"bytes,1,rep,name=region" json:"region,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiResponse) Reset() {
+	*x = MultiResponse{}
+	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiResponse) ProtoMessage() {}
+
+func (x *MultiResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiResponse.ProtoReflect.Descriptor instead.
+func (*MultiResponse) Descriptor() ([]byte, []int) {
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *MultiResponse) GetRegion() []*RegionResult {
+	if x != nil {
+		return x.Region
+	}
+	return nil
+}
+
 // Filter leaves out rows or cells, by the Java class of that name.
 type Filter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1972,7 +2351,7 @@ type Filter struct {
 
 func (x *Filter) Reset() {
 	*x = Filter{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[32]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1984,7 +2363,7 @@ func (x *Filter) String() string {
 func (*Filter) ProtoMessage() {}
 
 func (x *Filter) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[32]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1997,7 +2376,7 @@ func (x *Filter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filter.ProtoReflect.Descriptor instead.
 func (*Filter) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{32}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Filter) GetName() string {
@@ -2025,7 +2404,7 @@ type KeyOnlyFilter struct {
 
 func (x *KeyOnlyFilter) Reset() {
 	*x = KeyOnlyFilter{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[33]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2037,7 +2416,7 @@ func (x *KeyOnlyFilter) String() string {
 func (*KeyOnlyFilter) ProtoMessage() {}
 
 func (x *KeyOnlyFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[33]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2050,7 +2429,7 @@ func (x *KeyOnlyFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyOnlyFilter.ProtoReflect.Descriptor instead.
 func (*KeyOnlyFilter) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{33}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *KeyOnlyFilter) GetLengthAsValue() bool {
@@ -2072,7 +2451,7 @@ type FilterList struct {
 
 func (x *FilterList) Reset() {
 	*x = FilterList{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2084,7 +2463,7 @@ func (x *FilterList) String() string {
 func (*FilterList) ProtoMessage() {}
 
 func (x *FilterList) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[34]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2097,7 +2476,7 @@ func (x *FilterList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FilterList.ProtoReflect.Descriptor instead.
 func (*FilterList) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{34}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *FilterList) GetOperator() uint32 {
@@ -2133,7 +2512,7 @@ type Scan struct {
 
 func (x *Scan) Reset() {
 	*x = Scan{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2145,7 +2524,7 @@ func (x *Scan) String() string {
 func (*Scan) ProtoMessage() {}
 
 func (x *Scan) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[35]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2158,7 +2537,7 @@ func (x *Scan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scan.ProtoReflect.Descriptor instead.
 func (*Scan) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{35}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Scan) GetColumns() []*Columns {
@@ -2249,7 +2628,7 @@ type ScanRequest struct {
 
 func (x *ScanRequest) Reset() {
 	*x = ScanRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2261,7 +2640,7 @@ func (x *ScanRequest) String() string {
 func (*ScanRequest) ProtoMessage() {}
 
 func (x *ScanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[36]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2274,7 +2653,7 @@ func (x *ScanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanRequest.ProtoReflect.Descriptor instead.
 func (*ScanRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{36}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ScanRequest) GetRegion() *RegionName {
@@ -2356,7 +2735,7 @@ type ScanResponse struct {
 
 func (x *ScanResponse) Reset() {
 	*x = ScanResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2368,7 +2747,7 @@ func (x *ScanResponse) String() string {
 func (*ScanResponse) ProtoMessage() {}
 
 func (x *ScanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[37]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2381,7 +2760,7 @@ func (x *ScanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScanResponse.ProtoReflect.Descriptor instead.
 func (*ScanResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{37}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ScanResponse) GetCellsPerResult() []uint32 {
@@ -2444,7 +2823,7 @@ type Family struct {
 
 func (x *Family) Reset() {
 	*x = Family{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2456,7 +2835,7 @@ func (x *Family) String() string {
 func (*Family) ProtoMessage() {}
 
 func (x *Family) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[38]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2469,7 +2848,7 @@ func (x *Family) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Family.ProtoReflect.Descriptor instead.
 func (*Family) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{38}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Family) GetName() []byte {
@@ -2498,7 +2877,7 @@ type Schema struct {
 
 func (x *Schema) Reset() {
 	*x = Schema{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2510,7 +2889,7 @@ func (x *Schema) String() string {
 func (*Schema) ProtoMessage() {}
 
 func (x *Schema) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[39]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2523,7 +2902,7 @@ func (x *Schema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Schema.ProtoReflect.Descriptor instead.
 func (*Schema) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{39}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Schema) GetTable() *Table {
@@ -2558,7 +2937,7 @@ type CreateTableRequest struct {
 
 func (x *CreateTableRequest) Reset() {
 	*x = CreateTableRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2570,7 +2949,7 @@ func (x *CreateTableRequest) String() string {
 func (*CreateTableRequest) ProtoMessage() {}
 
 func (x *CreateTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[40]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2583,7 +2962,7 @@ func (x *CreateTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateTableRequest.ProtoReflect.Descriptor instead.
 func (*CreateTableRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{40}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CreateTableRequest) GetSchema() *Schema {
@@ -2610,7 +2989,7 @@ type TableRequest struct {
 
 func (x *TableRequest) Reset() {
 	*x = TableRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2622,7 +3001,7 @@ func (x *TableRequest) String() string {
 func (*TableRequest) ProtoMessage() {}
 
 func (x *TableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[41]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2635,7 +3014,7 @@ func (x *TableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TableRequest.ProtoReflect.Descriptor instead.
 func (*TableRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{41}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *TableRequest) GetTable() *Table {
@@ -2655,7 +3034,7 @@ type GetTableStateResponse struct {
 
 func (x *GetTableStateResponse) Reset() {
 	*x = GetTableStateResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2667,7 +3046,7 @@ func (x *GetTableStateResponse) String() string {
 func (*GetTableStateResponse) ProtoMessage() {}
 
 func (x *GetTableStateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[42]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2680,7 +3059,7 @@ func (x *GetTableStateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableStateResponse.ProtoReflect.Descriptor instead.
 func (*GetTableStateResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{42}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GetTableStateResponse) GetState() *GetTableStateResponse_State {
@@ -2700,7 +3079,7 @@ type GetTableDescriptorsRequest struct {
 
 func (x *GetTableDescriptorsRequest) Reset() {
 	*x = GetTableDescriptorsRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2712,7 +3091,7 @@ func (x *GetTableDescriptorsRequest) String() string {
 func (*GetTableDescriptorsRequest) ProtoMessage() {}
 
 func (x *GetTableDescriptorsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[43]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2725,7 +3104,7 @@ func (x *GetTableDescriptorsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableDescriptorsRequest.ProtoReflect.Descriptor instead.
 func (*GetTableDescriptorsRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{43}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *GetTableDescriptorsRequest) GetTable() []*Table {
@@ -2745,7 +3124,7 @@ type GetTableDescriptorsResponse struct {
 
 func (x *GetTableDescriptorsResponse) Reset() {
 	*x = GetTableDescriptorsResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2757,7 +3136,7 @@ func (x *GetTableDescriptorsResponse) String() string {
 func (*GetTableDescriptorsResponse) ProtoMessage() {}
 
 func (x *GetTableDescriptorsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[44]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2770,7 +3149,7 @@ func (x *GetTableDescriptorsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableDescriptorsResponse.ProtoReflect.Descriptor instead.
 func (*GetTableDescriptorsResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{44}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *GetTableDescriptorsResponse) GetSchema() []*Schema {
@@ -2790,7 +3169,7 @@ type Procedure struct {
 
 func (x *Procedure) Reset() {
 	*x = Procedure{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2802,7 +3181,7 @@ func (x *Procedure) String() string {
 func (*Procedure) ProtoMessage() {}
 
 func (x *Procedure) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[45]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2815,7 +3194,7 @@ func (x *Procedure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Procedure.ProtoReflect.Descriptor instead.
 func (*Procedure) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{45}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Procedure) GetId() uint64 {
@@ -2837,7 +3216,7 @@ type GetProcedureResultResponse struct {
 
 func (x *GetProcedureResultResponse) Reset() {
 	*x = GetProcedureResultResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2849,7 +3228,7 @@ func (x *GetProcedureResultResponse) String() string {
 func (*GetProcedureResultResponse) ProtoMessage() {}
 
 func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[46]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2862,7 +3241,7 @@ func (x *GetProcedureResultResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetProcedureResultResponse.ProtoReflect.Descriptor instead.
 func (*GetProcedureResultResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{46}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *GetProcedureResultResponse) GetState() uint32 {
@@ -2890,7 +3269,7 @@ type ForeignException struct {
 
 func (x *ForeignException) Reset() {
 	*x = ForeignException{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2902,7 +3281,7 @@ func (x *ForeignException) String() string {
 func (*ForeignException) ProtoMessage() {}
 
 func (x *ForeignException) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[47]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2915,7 +3294,7 @@ func (x *ForeignException) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignException.ProtoReflect.Descriptor instead.
 func (*ForeignException) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{47}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ForeignException) GetSource() string {
@@ -2943,7 +3322,7 @@ type GetClusterStatusRequest struct {
 
 func (x *GetClusterStatusRequest) Reset() {
 	*x = GetClusterStatusRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2955,7 +3334,7 @@ func (x *GetClusterStatusRequest) String() string {
 func (*GetClusterStatusRequest) ProtoMessage() {}
 
 func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[48]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2968,7 +3347,7 @@ func (x *GetClusterStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{48}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *GetClusterStatusRequest) GetOption() []uint32 {
@@ -2988,7 +3367,7 @@ type GetClusterStatusResponse struct {
 
 func (x *GetClusterStatusResponse) Reset() {
 	*x = GetClusterStatusResponse{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3000,7 +3379,7 @@ func (x *GetClusterStatusResponse) String() string {
 func (*GetClusterStatusResponse) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[49]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3013,7 +3392,7 @@ func (x *GetClusterStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *GetClusterStatusResponse) GetStatus() *GetClusterStatusResponse_Status {
@@ -3034,7 +3413,7 @@ type MoveRegionRequest struct {
 
 func (x *MoveRegionRequest) Reset() {
 	*x = MoveRegionRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3046,7 +3425,7 @@ func (x *MoveRegionRequest) String() string {
 func (*MoveRegionRequest) ProtoMessage() {}
 
 func (x *MoveRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[50]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3059,7 +3438,7 @@ func (x *MoveRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveRegionRequest.ProtoReflect.Descriptor instead.
 func (*MoveRegionRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{50}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *MoveRegionRequest) GetRegion() *RegionName {
@@ -3087,7 +3466,7 @@ type SplitRegionRequest struct {
 
 func (x *SplitRegionRequest) Reset() {
 	*x = SplitRegionRequest{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3099,7 +3478,7 @@ func (x *SplitRegionRequest) String() string {
 func (*SplitRegionRequest) ProtoMessage() {}
 
 func (x *SplitRegionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[51]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3112,7 +3491,7 @@ func (x *SplitRegionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SplitRegionRequest.ProtoReflect.Descriptor instead.
 func (*SplitRegionRequest) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{51}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *SplitRegionRequest) GetRegion() *Region {
@@ -3139,7 +3518,7 @@ type GetTableStateResponse_State struct {
 
 func (x *GetTableStateResponse_State) Reset() {
 	*x = GetTableStateResponse_State{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3151,7 +3530,7 @@ func (x *GetTableStateResponse_State) String() string {
 func (*GetTableStateResponse_State) ProtoMessage() {}
 
 func (x *GetTableStateResponse_State) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[52]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3164,7 +3543,7 @@ func (x *GetTableStateResponse_State) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableStateResponse_State.ProtoReflect.Descriptor instead.
 func (*GetTableStateResponse_State) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{42, 0}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49, 0}
 }
 
 func (x *GetTableStateResponse_State) GetState() uint32 {
@@ -3184,7 +3563,7 @@ type ForeignException_Generic struct {
 
 func (x *ForeignException_Generic) Reset() {
 	*x = ForeignException_Generic{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3575,7 @@ func (x *ForeignException_Generic) String() string {
 func (*ForeignException_Generic) ProtoMessage() {}
 
 func (x *ForeignException_Generic) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[53]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3588,7 @@ func (x *ForeignException_Generic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignException_Generic.ProtoReflect.Descriptor instead.
 func (*ForeignException_Generic) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{47, 0}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{54, 0}
 }
 
 func (x *ForeignException_Generic) GetClassName() string {
@@ -3236,7 +3615,7 @@ type GetClusterStatusResponse_Status struct {
 
 func (x *GetClusterStatusResponse_Status) Reset() {
 	*x = GetClusterStatusResponse_Status{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3248,7 +3627,7 @@ func (x *GetClusterStatusResponse_Status) String() string {
 func (*GetClusterStatusResponse_Status) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse_Status) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[54]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3261,7 +3640,7 @@ func (x *GetClusterStatusResponse_Status) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetClusterStatusResponse_Status.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse_Status) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49, 0}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56, 0}
 }
 
 func (x *GetClusterStatusResponse_Status) GetSoftware() *GetClusterStatusResponse_Software {
@@ -3287,7 +3666,7 @@ type GetClusterStatusResponse_Software struct {
 
 func (x *GetClusterStatusResponse_Software) Reset() {
 	*x = GetClusterStatusResponse_Software{}
-	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3299,7 +3678,7 @@ func (x *GetClusterStatusResponse_Software) String() string {
 func (*GetClusterStatusResponse_Software) ProtoMessage() {}
 
 func (x *GetClusterStatusResponse_Software) ProtoReflect() protoreflect.Message {
-	mi := &file_hbase_v1_hbase_proto_msgTypes[55]
+	mi := &file_hbase_v1_hbase_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3312,7 +3691,7 @@ func (x *GetClusterStatusResponse_Software) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use GetClusterStatusResponse_Software.ProtoReflect.Descriptor instead.
 func (*GetClusterStatusResponse_Software) Descriptor() ([]byte, []int) {
-	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{49, 1}
+	return file_hbase_v1_hbase_proto_rawDescGZIP(), []int{56, 1}
 }
 
 func (x *GetClusterStatusResponse_Software) GetVersion() string {
@@ -3472,7 +3851,30 @@ const file_hbase_v1_hbase_proto_rawDesc = "" +
 	"\tcondition\x18\x03 \x01(\v2\x13.hbase.v1.ConditionR\tcondition\"X\n" +
 	"\x0eMutateResponse\x12(\n" +
 	"\x06result\x18\x01 \x01(\v2\x10.hbase.v1.ResultR\x06result\x12\x1c\n" +
-	"\tprocessed\x18\x02 \x01(\bR\tprocessed\"<\n" +
+	"\tprocessed\x18\x02 \x01(\bR\tprocessed\"6\n" +
+	"\n" +
+	"NamedBytes\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value\"o\n" +
+	"\x06Action\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\rR\x05index\x12.\n" +
+	"\bmutation\x18\x02 \x01(\v2\x12.hbase.v1.MutationR\bmutation\x12\x1f\n" +
+	"\x03get\x18\x03 \x01(\v2\r.hbase.v1.GetR\x03get\"~\n" +
+	"\fRegionAction\x12,\n" +
+	"\x06region\x18\x01 \x01(\v2\x14.hbase.v1.RegionNameR\x06region\x12\x16\n" +
+	"\x06atomic\x18\x02 \x01(\bR\x06atomic\x12(\n" +
+	"\x06action\x18\x03 \x03(\v2\x10.hbase.v1.ActionR\x06action\">\n" +
+	"\fMultiRequest\x12.\n" +
+	"\x06region\x18\x01 \x03(\v2\x16.hbase.v1.RegionActionR\x06region\"\x82\x01\n" +
+	"\fActionResult\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\rR\x05index\x12(\n" +
+	"\x06result\x18\x02 \x01(\v2\x10.hbase.v1.ResultR\x06result\x122\n" +
+	"\texception\x18\x03 \x01(\v2\x14.hbase.v1.NamedBytesR\texception\"r\n" +
+	"\fRegionResult\x12.\n" +
+	"\x06action\x18\x01 \x03(\v2\x16.hbase.v1.ActionResultR\x06action\x122\n" +
+	"\texception\x18\x02 \x01(\v2\x14.hbase.v1.NamedBytesR\texception\"?\n" +
+	"\rMultiResponse\x12.\n" +
+	"\x06region\x18\x01 \x03(\v2\x16.hbase.v1.RegionResultR\x06region\"<\n" +
 	"\x06Filter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1e\n" +
 	"\n" +
@@ -3574,7 +3976,7 @@ func file_hbase_v1_hbase_proto_rawDescGZIP() []byte {
 	return file_hbase_v1_hbase_proto_rawDescData
 }
 
-var file_hbase_v1_hbase_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_hbase_v1_hbase_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_hbase_v1_hbase_proto_goTypes = []any{
 	(*User)(nil),                              // 0: hbase.v1.User
 	(*Version)(nil),                           // 1: hbase.v1.Version
@@ -3608,30 +4010,37 @@ var file_hbase_v1_hbase_proto_goTypes = []any{
 	(*Condition)(nil),                         // 29: hbase.v1.Condition
 	(*MutateRequest)(nil),                     // 30: hbase.v1.MutateRequest
 	(*MutateResponse)(nil),                    // 31: hbase.v1.MutateResponse
-	(*Filter)(nil),                            // 32: hbase.v1.Filter
-	(*KeyOnlyFilter)(nil),                     // 33: hbase.v1.KeyOnlyFilter
-	(*FilterList)(nil),                        // 34: hbase.v1.FilterList
-	(*Scan)(nil),                              // 35: hbase.v1.Scan
-	(*ScanRequest)(nil),                       // 36: hbase.v1.ScanRequest
-	(*ScanResponse)(nil),                      // 37: hbase.v1.ScanResponse
-	(*Family)(nil),                            // 38: hbase.v1.Family
-	(*Schema)(nil),                            // 39: hbase.v1.Schema
-	(*CreateTableRequest)(nil),                // 40: hbase.v1.CreateTableRequest
-	(*TableRequest)(nil),                      // 41: hbase.v1.TableRequest
-	(*GetTableStateResponse)(nil),             // 42: hbase.v1.GetTableStateResponse
-	(*GetTableDescriptorsRequest)(nil),        // 43: hbase.v1.GetTableDescriptorsRequest
-	(*GetTableDescriptorsResponse)(nil),       // 44: hbase.v1.GetTableDescriptorsResponse
-	(*Procedure)(nil),                         // 45: hbase.v1.Procedure
-	(*GetProcedureResultResponse)(nil),        // 46: hbase.v1.GetProcedureResultResponse
-	(*ForeignException)(nil),                  // 47: hbase.v1.ForeignException
-	(*GetClusterStatusRequest)(nil),           // 48: hbase.v1.GetClusterStatusRequest
-	(*GetClusterStatusResponse)(nil),          // 49: hbase.v1.GetClusterStatusResponse
-	(*MoveRegionRequest)(nil),                 // 50: hbase.v1.MoveRegionRequest
-	(*SplitRegionRequest)(nil),                // 51: hbase.v1.SplitRegionRequest
-	(*GetTableStateResponse_State)(nil),       // 52: hbase.v1.GetTableStateResponse.State
-	(*ForeignException_Generic)(nil),          // 53: hbase.v1.ForeignException.Generic
-	(*GetClusterStatusResponse_Status)(nil),   // 54: hbase.v1.GetClusterStatusResponse.Status
-	(*GetClusterStatusResponse_Software)(nil), // 55: hbase.v1.GetClusterStatusResponse.Software
+	(*NamedBytes)(nil),                        // 32: hbase.v1.NamedBytes
+	(*Action)(nil),                            // 33: hbase.v1.Action
+	(*RegionAction)(nil),                      // 34: hbase.v1.RegionAction
+	(*MultiRequest)(nil),                      // 35: hbase.v1.MultiRequest
+	(*ActionResult)(nil),                      // 36: hbase.v1.ActionResult
+	(*RegionResult)(nil),                      // 37: hbase.v1.RegionResult
+	(*MultiResponse)(nil),                     // 38: hbase.v1.MultiResponse
+	(*Filter)(nil),                            // 39: hbase.v1.Filter
+	(*KeyOnlyFilter)(nil),                     // 40: hbase.v1.KeyOnlyFilter
+	(*FilterList)(nil),                        // 41: hbase.v1.FilterList
+	(*Scan)(nil),                              // 42: hbase.v1.Scan
+	(*ScanRequest)(nil),                       // 43: hbase.v1.ScanRequest
+	(*ScanResponse)(nil),                      // 44: hbase.v1.ScanResponse
+	(*Family)(nil),                            // 45: hbase.v1.Family
+	(*Schema)(nil),                            // 46: hbase.v1.Schema
+	(*CreateTableRequest)(nil),                // 47: hbase.v1.CreateTableRequest
+	(*TableRequest)(nil),                      // 48: hbase.v1.TableRequest
+	(*GetTableStateResponse)(nil),             // 49: hbase.v1.GetTableStateResponse
+	(*GetTableDescriptorsRequest)(nil),        // 50: hbase.v1.GetTableDescriptorsRequest
+	(*GetTableDescriptorsResponse)(nil),       // 51: hbase.v1.GetTableDescriptorsResponse
+	(*Procedure)(nil),                         // 52: hbase.v1.Procedure
+	(*GetProcedureResultResponse)(nil),        // 53: hbase.v1.GetProcedureResultResponse
+	(*ForeignException)(nil),                  // 54: hbase.v1.ForeignException
+	(*GetClusterStatusRequest)(nil),           // 55: hbase.v1.GetClusterStatusRequest
+	(*GetClusterStatusResponse)(nil),          // 56: hbase.v1.GetClusterStatusResponse
+	(*MoveRegionRequest)(nil),                 // 57: hbase.v1.MoveRegionRequest
+	(*SplitRegionRequest)(nil),                // 58: hbase.v1.SplitRegionRequest
+	(*GetTableStateResponse_State)(nil),       // 59: hbase.v1.GetTableStateResponse.State
+	(*ForeignException_Generic)(nil),          // 60: hbase.v1.ForeignException.Generic
+	(*GetClusterStatusResponse_Status)(nil),   // 61: hbase.v1.GetClusterStatusResponse.Status
+	(*GetClusterStatusResponse_Software)(nil), // 62: hbase.v1.GetClusterStatusResponse.Software
 }
 var file_hbase_v1_hbase_proto_depIdxs = []int32{
 	0,  // 0: hbase.v1.ConnectionHeader.user:type_name -> hbase.v1.User
@@ -3659,34 +4068,44 @@ var file_hbase_v1_hbase_proto_depIdxs = []int32{
 	25, // 22: hbase.v1.MutateRequest.mutation:type_name -> hbase.v1.Mutation
 	29, // 23: hbase.v1.MutateRequest.condition:type_name -> hbase.v1.Condition
 	21, // 24: hbase.v1.MutateResponse.result:type_name -> hbase.v1.Result
-	32, // 25: hbase.v1.FilterList.filter:type_name -> hbase.v1.Filter
-	18, // 26: hbase.v1.Scan.columns:type_name -> hbase.v1.Columns
-	32, // 27: hbase.v1.Scan.filter:type_name -> hbase.v1.Filter
-	10, // 28: hbase.v1.ScanRequest.region:type_name -> hbase.v1.RegionName
-	35, // 29: hbase.v1.ScanRequest.scan:type_name -> hbase.v1.Scan
-	21, // 30: hbase.v1.ScanResponse.result:type_name -> hbase.v1.Result
-	12, // 31: hbase.v1.Family.attribute:type_name -> hbase.v1.Attribute
-	7,  // 32: hbase.v1.Schema.table:type_name -> hbase.v1.Table
-	12, // 33: hbase.v1.Schema.attribute:type_name -> hbase.v1.Attribute
-	38, // 34: hbase.v1.Schema.family:type_name -> hbase.v1.Family
-	39, // 35: hbase.v1.CreateTableRequest.schema:type_name -> hbase.v1.Schema
-	7,  // 36: hbase.v1.TableRequest.table:type_name -> hbase.v1.Table
-	52, // 37: hbase.v1.GetTableStateResponse.state:type_name -> hbase.v1.GetTableStateResponse.State
-	7,  // 38: hbase.v1.GetTableDescriptorsRequest.table:type_name -> hbase.v1.Table
-	39, // 39: hbase.v1.GetTableDescriptorsResponse.schema:type_name -> hbase.v1.Schema
-	47, // 40: hbase.v1.GetProcedureResultResponse.exception:type_name -> hbase.v1.ForeignException
-	53, // 41: hbase.v1.ForeignException.generic:type_name -> hbase.v1.ForeignException.Generic
-	54, // 42: hbase.v1.GetClusterStatusResponse.status:type_name -> hbase.v1.GetClusterStatusResponse.Status
-	10, // 43: hbase.v1.MoveRegionRequest.region:type_name -> hbase.v1.RegionName
-	8,  // 44: hbase.v1.MoveRegionRequest.to:type_name -> hbase.v1.Server
-	9,  // 45: hbase.v1.SplitRegionRequest.region:type_name -> hbase.v1.Region
-	55, // 46: hbase.v1.GetClusterStatusResponse.Status.software:type_name -> hbase.v1.GetClusterStatusResponse.Software
-	8,  // 47: hbase.v1.GetClusterStatusResponse.Status.server:type_name -> hbase.v1.Server
-	48, // [48:48] is the sub-list for method output_type
-	48, // [48:48] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	25, // 25: hbase.v1.Action.mutation:type_name -> hbase.v1.Mutation
+	19, // 26: hbase.v1.Action.get:type_name -> hbase.v1.Get
+	10, // 27: hbase.v1.RegionAction.region:type_name -> hbase.v1.RegionName
+	33, // 28: hbase.v1.RegionAction.action:type_name -> hbase.v1.Action
+	34, // 29: hbase.v1.MultiRequest.region:type_name -> hbase.v1.RegionAction
+	21, // 30: hbase.v1.ActionResult.result:type_name -> hbase.v1.Result
+	32, // 31: hbase.v1.ActionResult.exception:type_name -> hbase.v1.NamedBytes
+	36, // 32: hbase.v1.RegionResult.action:type_name -> hbase.v1.ActionResult
+	32, // 33: hbase.v1.RegionResult.exception:type_name -> hbase.v1.NamedBytes
+	37, // 34: hbase.v1.MultiResponse.region:type_name -> hbase.v1.RegionResult
+	39, // 35: hbase.v1.FilterList.filter:type_name -> hbase.v1.Filter
+	18, // 36: hbase.v1.Scan.columns:type_name -> hbase.v1.Columns
+	39, // 37: hbase.v1.Scan.filter:type_name -> hbase.v1.Filter
+	10, // 38: hbase.v1.ScanRequest.region:type_name -> hbase.v1.RegionName
+	42, // 39: hbase.v1.ScanRequest.scan:type_name -> hbase.v1.Scan
+	21, // 40: hbase.v1.ScanResponse.result:type_name -> hbase.v1.Result
+	12, // 41: hbase.v1.Family.attribute:type_name -> hbase.v1.Attribute
+	7,  // 42: hbase.v1.Schema.table:type_name -> hbase.v1.Table
+	12, // 43: hbase.v1.Schema.attribute:type_name -> hbase.v1.Attribute
+	45, // 44: hbase.v1.Schema.family:type_name -> hbase.v1.Family
+	46, // 45: hbase.v1.CreateTableRequest.schema:type_name -> hbase.v1.Schema
+	7,  // 46: hbase.v1.TableRequest.table:type_name -> hbase.v1.Table
+	59, // 47: hbase.v1.GetTableStateResponse.state:type_name -> hbase.v1.GetTableStateResponse.State
+	7,  // 48: hbase.v1.GetTableDescriptorsRequest.table:type_name -> hbase.v1.Table
+	46, // 49: hbase.v1.GetTableDescriptorsResponse.schema:type_name -> hbase.v1.Schema
+	54, // 50: hbase.v1.GetProcedureResultResponse.exception:type_name -> hbase.v1.ForeignException
+	60, // 51: hbase.v1.ForeignException.generic:type_name -> hbase.v1.ForeignException.Generic
+	61, // 52: hbase.v1.GetClusterStatusResponse.status:type_name -> hbase.v1.GetClusterStatusResponse.Status
+	10, // 53: hbase.v1.MoveRegionRequest.region:type_name -> hbase.v1.RegionName
+	8,  // 54: hbase.v1.MoveRegionRequest.to:type_name -> hbase.v1.Server
+	9,  // 55: hbase.v1.SplitRegionRequest.region:type_name -> hbase.v1.Region
+	62, // 56: hbase.v1.GetClusterStatusResponse.Status.software:type_name -> hbase.v1.GetClusterStatusResponse.Software
+	8,  // 57: hbase.v1.GetClusterStatusResponse.Status.server:type_name -> hbase.v1.Server
+	58, // [58:58] is the sub-list for method output_type
+	58, // [58:58] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_hbase_v1_hbase_proto_init() }
@@ -3700,7 +4119,7 @@ func file_hbase_v1_hbase_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hbase_v1_hbase_proto_rawDesc), len(file_hbase_v1_hbase_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   56,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
