@@ -28,6 +28,9 @@ func (b *binding) Facts() []bindings.Fact {
 		{Name: "connections", Value: "one for each slot"},
 		{Name: "connections opened again", Value: fmt.Sprint(b.reopened.Load())},
 	}
+	if b.copier != nil {
+		facts = append(facts, b.copier.facts()...)
+	}
 	for _, name := range shown {
 		value, err := b.ask(ctx, "SHOW "+name)
 		if err != nil {

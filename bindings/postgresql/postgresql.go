@@ -32,13 +32,22 @@
 // # Connections
 //
 // Each slot has a connection of its own, and one more serves the rest; so the
-// server must take slots + 1. The client hides nothing: no pool, no pings, no
+// server must take slots + 1, and two more where the load goes by COPY. The client hides nothing: no pool, no pings, no
 // retries. At its deadline an operation is cancelled by a request on a connection
 // of its own; if the server doesn't react within a second, the connection is
 // closed. The next operation of the slot then connects again, within its own
 // time; how often that was is in the result.
 //
-// A load is made of INSERTs like any phase; COPY is not used.
+// # Loading by COPY
+//
+// A load is made of INSERTs like any phase, unless postgresql.load=copy is given.
+// Then the INSERTs of phase load that wait at the same moment go together into
+// one COPY, a transaction that is answered for all of them; two such are under
+// way at most, on connections of their own. So there are never more rows in one
+// than slots, and service includes the wait for the COPY before. Each operation
+// keeps its deadline; one that is given up may have been written. A COPY that the
+// server refuses wrote nothing: its rows are inserted one by one, each with its
+// own answer. The result counts statements, rows and refusals.
 package postgresql
 
 import (
@@ -63,6 +72,7 @@ var (
 	_ bindings.Counter       = (*binding)(nil)
 	_ bindings.Dropper       = (*binding)(nil)
 	_ bindings.Locator       = (*binding)(nil)
+	_ bindings.PhaseObserver = (*binding)(nil)
 	_ bindings.Reporter      = (*binding)(nil)
 	_ bindings.Session       = (*session)(nil)
 )
@@ -86,11 +96,15 @@ SCAN             SELECT field0, ..., ycsb_key FROM usertable WHERE ycsb_key >= $
 READMODIFYWRITE  READ, then UPDATE
 DELETE           DELETE FROM usertable WHERE ycsb_key = $1
 count            SELECT count(*) FROM usertable
+load by COPY     COPY usertable (field0, ..., ycsb_key) FROM STDIN (FORMAT binary)
 
 One round trip each, READMODIFYWRITE two; each statement is a transaction of its
 own. All are prepared before the first operation. Each slot has a connection of
-its own: the server must take one more than there are slots. The client retries
-nothing; how often it had to connect again is in the result.`,
+its own: the server must take one more than there are slots, or three more where the
+load goes by COPY: with postgresql.load=copy the INSERTs of phase load that wait
+at the same moment go together, up to one for each slot, and service includes
+that wait. The client retries nothing; how often it had to connect again is in
+the result.`,
 	Properties: properties,
 	Kinds:      []traces.Kind{traces.Read, traces.Update, traces.Insert, traces.Scan, traces.ReadModifyWrite, traces.Delete},
 	Place:      bindings.Remote,
@@ -114,6 +128,9 @@ type binding struct {
 	table    sqltable.Table
 	// control is for everything but operations.
 	control *pgconn.PgConn
+	// copier is nil unless it was asked for; it is used while copying.
+	copier  *copier
+	copying atomic.Bool
 	// reopened counts connections that were opened in place of a broken one.
 	reopened atomic.Uint64
 }
@@ -130,8 +147,18 @@ const (
 func (b *binding) Open(ctx context.Context, cfg bindings.Config) (err error) {
 	b.clock = cfg.Clock
 	b.table = sqltable.New(cfg.Header, dialect)
-	b.control, err = b.connect(ctx)
+	if b.control, err = b.connect(ctx); err != nil || !b.settings.copyLoad {
+		return err
+	}
+	if b.copier, err = newCopier(ctx, b); err != nil {
+		closeConn(b.control)
+	}
 	return err
+}
+
+// PhaseStarts has the records of the load go by COPY, if that was asked for.
+func (b *binding) PhaseStarts(name string, _ time.Duration) {
+	b.copying.Store(b.copier != nil && name == traces.LoadPhase)
 }
 
 // connect opens a connection.
@@ -239,6 +266,9 @@ func (b *binding) Session(ctx context.Context) (bindings.Session, error) {
 func (b *binding) Local() bool { return bindings.IsLocal(b.settings.address()) }
 
 func (b *binding) Close() error {
+	if b.copier != nil {
+		b.copier.close()
+	}
 	if b.control == nil {
 		return nil
 	}

@@ -429,7 +429,7 @@ func TestTooManySlots(t *testing.T) {
 func TestUnfitSettingsAreRefused(t *testing.T) {
 	for name, values := range map[string][]string{
 		"db.url":  {"", "127.0.0.1", "mysql://127.0.0.1/x", "postgresql:///x", "postgresql://127.0.0.1", "postgresql://a,b/x", "postgresql://h/x?sslmode=disable"},
-		"db.user": {""}, "postgresql.tls": {"", "yes"}, "postgresql.isolation": {"loose"}, "postgresql.columns": {"", "json"},
+		"db.user": {""}, "postgresql.tls": {"", "yes"}, "postgresql.isolation": {"loose"}, "postgresql.columns": {"", "json"}, "postgresql.load": {"", "fast"},
 	} {
 		for _, value := range values {
 			mustBeRefused(t, bindings.Properties{name: value}, "property "+name+` is "`+value+`"`)

@@ -24,6 +24,8 @@ type session struct {
 	// values are the parameters of a statement; used again.
 	values [][]byte
 	limit  [8]byte
+	// copied brings the answer to a row that was copied; nil before the first.
+	copied chan error
 }
 
 // binaryFormat is that of all parameters and columns.
@@ -117,7 +119,9 @@ func (s *session) do(ctx context.Context, op *bindings.Op) error {
 		return s.read(ctx, op)
 	case traces.Scan:
 		return s.scan(ctx, op)
-	case traces.Insert, traces.Update:
+	case traces.Insert:
+		return s.insert(ctx, op)
+	case traces.Update:
 		return s.write(ctx, op, op.Kind)
 	case traces.ReadModifyWrite:
 		if err := s.read(ctx, op); err != nil {
@@ -189,6 +193,37 @@ func (s *session) scan(ctx context.Context, op *bindings.Op) error {
 	}
 	_, err = rows.Close()
 	return err
+}
+
+// insert writes a record, by COPY if that is what the phase does.
+func (s *session) insert(ctx context.Context, op *bindings.Op) error {
+	if s.binding.copying.Load() && s.binding.table.Writing(traces.Insert, op.Write) == (sqltable.Shape{Kind: traces.Insert}) {
+		if err := s.copy(ctx, op); err != errSingly {
+			return err
+		}
+	}
+	return s.write(ctx, op, traces.Insert)
+}
+
+// copy writes a record by COPY; errSingly means that it did not.
+func (s *session) copy(ctx context.Context, op *bindings.Op) error {
+	if s.copied == nil {
+		s.copied = make(chan error, 1)
+	}
+	until := op.Deadline
+	if until <= 0 {
+		until = s.binding.clock.Now() + bindings.DefaultDeadline
+	}
+	if !s.binding.copier.add(op, until, s.copied) {
+		return errSingly
+	}
+	select {
+	case err := <-s.copied:
+		return err
+	case <-ctx.Done():
+		s.copied = nil // the answer comes to nobody
+		return ctx.Err()
+	}
 }
 
 // write runs an INSERT or an UPDATE.

@@ -26,6 +26,8 @@ environment variable ` + passwordVariable + `.`},
 default is those of this machine.`},
 	{Name: "postgresql.isolation", Help: `Isolation of each transaction: read-committed, repeatable-read or serializable;
 the default is the server's.`},
+	{Name: "postgresql.load", Default: "insert", Help: `How phase load writes its records: insert, or copy, which puts those that wait
+at the same moment into one COPY.`},
 	{Name: "postgresql.columns", Default: "text", Help: `Type of the fields in a table that is created: text, as YCSB's, which takes no
 zero byte; or bytes (bytea).`},
 }
@@ -35,6 +37,8 @@ type settings struct {
 	config *pgconn.Config
 	// columns is the type of the columns of fields.
 	columns string
+	// copyLoad has phase load use COPY.
+	copyLoad bool
 }
 
 // address returns host:port.
@@ -75,6 +79,11 @@ func parseSettings(p bindings.Properties) (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
+	load, err := p.Word("postgresql.load", "insert", "copy")
+	if err != nil {
+		return settings{}, err
+	}
+	s.copyLoad = load == "copy"
 	s.columns = map[string]string{"text": "text", "bytes": "bytea"}[word]
 	return s, nil
 }

@@ -1,0 +1,276 @@
+package postgresql
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pianola/bindings"
+	"pianola/bindings/bindingtest"
+	"pianola/bindings/servers"
+	"pianola/replay/checktest"
+	"pianola/traces"
+)
+
+// copying copies in every phase, so that the suite tries it.
+type copying struct{ *binding }
+
+func (c copying) PhaseStarts(string, time.Duration) { c.binding.PhaseStarts(traces.LoadPhase, 0) }
+
+func byCopy(address string) bindings.Properties { return at(address, "postgresql.load", "copy") }
+
+func TestSuiteByCopy(t *testing.T) {
+	s := servers.Start(t, "postgresql")
+	bindingtest.Run(t, func(t *testing.T) bindings.Binding {
+		tell(t, s.Address, "DROP TABLE IF EXISTS usertable")
+		p := byCopy(s.Address)
+		p["db.url"] += "?synchronous_commit=off"
+		return copying{configured(t, p)}
+	}, bindingtest.Limits{TextOnly: true, MaxFields: mostFields})
+}
+
+// What is loaded by COPY is what is loaded otherwise.
+func TestContentsByCopy(t *testing.T) {
+	checktest.Run(t, checktest.Database{Driver: &Driver, Properties: byCopy(servers.Start(t, "postgresql").Address)})
+}
+
+// loading returns a binding in phase load.
+func loading(t *testing.T, address string) *binding {
+	t.Helper()
+	b := opened(t, byCopy(address))
+	b.PhaseStarts(traces.LoadPhase, b.clock.Now())
+	return b
+}
+
+// insertTogether inserts records by one COPY: those that keep the connections
+// busy wait for a lock until all others wait too. It returns their answers.
+func insertTogether(t *testing.T, b *binding, ops []*bindings.Op) []error {
+	t.Helper()
+	answers := make([]error, len(ops))
+	sessions := make([]*session, copyConnections+len(ops))
+	for i := range sessions {
+		sessions[i] = sessionOf(t, b)
+	}
+	lock(t, b)
+	var all sync.WaitGroup
+	for i := range copyConnections {
+		all.Go(func() {
+			if err := sessions[i].Do(t.Context(), whole(traces.Insert, fmt.Sprint("before", i))); err != nil {
+				t.Error(err)
+			}
+		})
+		await(t, func() bool { return underWay(t, b) == i+1 })
+	}
+	for i, op := range ops {
+		all.Go(func() { answers[i] = sessions[copyConnections+i].Do(t.Context(), op) })
+	}
+	await(t, func() bool { return b.waiting() == len(ops) })
+	unlock(t, b)
+	all.Wait()
+	return answers
+}
+
+// lock keeps everybody from the table.
+func lock(t *testing.T, b *binding) {
+	t.Helper()
+	if _, err := b.control.Exec(t.Context(), "BEGIN; LOCK TABLE usertable").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unlock(t *testing.T, b *binding) {
+	t.Helper()
+	if _, err := b.control.Exec(t.Context(), "COMMIT").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func await(t *testing.T, is func() bool) {
+	t.Helper()
+	for start := time.Now(); !is(); time.Sleep(time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			t.Fatal("it has not come to that within a minute")
+		}
+	}
+}
+
+// underWay returns the number of COPYs that wait for a lock.
+func underWay(t *testing.T, b *binding) int {
+	t.Helper()
+	n, err := strconv.Atoi(tell(t, b.settings.address(), "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'COPY%' AND wait_event_type = 'Lock'")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestARowThatIsRefusedIsNothingToOthers: one COPY holds rows that are written
+// and rows that can't be; each has the answer of an INSERT.
+func TestARowThatIsRefusedIsNothingToOthers(t *testing.T) {
+	s := servers.Start(t, "postgresql")
+	b := loading(t, s.Address)
+	tell(t, s.Address, "INSERT INTO usertable VALUES ('there')")
+	zero := whole(traces.Insert, "zero")
+	zero.Write[3].Value = []byte("a\x00")
+	ops := []*bindings.Op{whole(traces.Insert, "there"), zero, whole(traces.Insert, strings.Repeat("k", 256))}
+	for i := range 20 {
+		ops = append(ops, whole(traces.Insert, fmt.Sprint("good", i)))
+	}
+	for i, err := range insertTogether(t, b, ops) {
+		want := bindings.OK
+		switch i {
+		case 0:
+			want = bindings.Duplicate
+		case 1, 2:
+			want = bindings.Invalid
+		}
+		if bindings.ClassOf(err) != want {
+			t.Errorf("row %d: %v, want the class %v", i, err, want)
+		}
+	}
+	if n, err := b.Count(t.Context()); n != 21+copyConnections || err != nil {
+		t.Errorf("%d rows, %v, want %d", n, err, 21+copyConnections)
+	}
+	if n := b.copier.refused.Load(); n != 1 {
+		t.Errorf("%d COPYs were refused, want 1", n)
+	}
+}
+
+func TestRowsThatWaitGoTogether(t *testing.T) {
+	s := servers.Start(t, "postgresql")
+	b := loading(t, s.Address)
+	var ops []*bindings.Op
+	for i := range 30 {
+		ops = append(ops, whole(traces.Insert, fmt.Sprint("k", i)))
+	}
+	for i, err := range insertTogether(t, b, ops) {
+		if err != nil {
+			t.Errorf("row %d: %v", i, err)
+		}
+	}
+	if n, rows := b.copier.statements.Load(), b.copier.rows.Load(); n != copyConnections+1 || rows != 30+copyConnections {
+		t.Errorf("%d rows by %d COPYs, want %d by %d", rows, n, 30+copyConnections, copyConnections+1)
+	}
+}
+
+// waiting returns the number of rows that wait for a COPY.
+func (b *binding) waiting() int {
+	b.copier.mu.Lock()
+	defer b.copier.mu.Unlock()
+	return len(b.copier.next.answers)
+}
+
+// TestDeadlinesOfCopiedRows: a row that is given up answers at its deadline, and
+// the answer of its COPY comes to nobody else.
+func TestDeadlinesOfCopiedRows(t *testing.T) {
+	s := servers.Start(t, "postgresql")
+	b := loading(t, s.Address)
+	session := sessionOf(t, b)
+	lock(t, b)
+	late := whole(traces.Insert, "late")
+	late.Deadline = b.clock.Now() + 50*time.Millisecond
+	if err := session.Do(t.Context(), late); bindings.ClassOf(err) != bindings.Timeout {
+		t.Errorf("behind a lock: %v, want the class %v", err, bindings.Timeout)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := session.Do(ctx, whole(traces.Insert, "cancelled")); bindings.ClassOf(err) != bindings.Timeout {
+		t.Errorf("cancelled: %v, want the class %v", err, bindings.Timeout)
+	}
+	unlock(t, b)
+	for range 3 {
+		if err := session.Do(t.Context(), whole(traces.Insert, fmt.Sprint("k", b.clock.Now()))); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestALoadWhoseServerDies: no row is acknowledged that is not there behind the
+// restart, and the copier goes on.
+func TestALoadWhoseServerDies(t *testing.T) {
+	s := servers.Start(t, "postgresql")
+	b := loading(t, s.Address)
+	const sessions = 16
+	acknowledged := make([][]string, sessions)
+	failed := make([]int, sessions)
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range sessions {
+		session := sessionOf(t, b)
+		all.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				op := whole(traces.Insert, fmt.Sprintf("k%d.%d", i, n))
+				op.Deadline = b.clock.Now() + 2*time.Second
+				if err := session.Do(t.Context(), op); err == nil {
+					acknowledged[i] = append(acknowledged[i], string(op.Key))
+				} else if c := bindings.ClassOf(err); c != bindings.Unavailable && c != bindings.Timeout {
+					t.Errorf("%s: %v", op.Key, err)
+				} else {
+					failed[i]++
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+		})
+	}
+	time.Sleep(500 * time.Millisecond)
+	s.Kill()
+	time.Sleep(200 * time.Millisecond)
+	s.Restart()
+	time.Sleep(time.Second)
+	close(stop)
+	all.Wait()
+	there := map[string]bool{}
+	for key := range strings.SplitSeq(tell(t, s.Address, "SELECT ycsb_key FROM usertable")[0], ";") {
+		there[key] = true
+	}
+	n, down := 0, 0
+	for i, keys := range acknowledged {
+		down += failed[i]
+		for _, key := range keys {
+			if n++; !there[key] {
+				t.Errorf("%s was acknowledged and is lost", key)
+			}
+		}
+	}
+	if b.copier.rows.Load() == 0 || down == 0 || b.reopened.Load() == 0 {
+		t.Errorf("%d rows were copied, %d operations failed, %d connections opened again", b.copier.rows.Load(), down, b.reopened.Load())
+	}
+	t.Logf("%d rows acknowledged, %d there, %d COPYs, %d operations failed", n, len(there), b.copier.statements.Load(), down)
+}
+
+// TestOnlyTheLoadIsCopied: other phases insert, and facts count.
+func TestOnlyTheLoadIsCopied(t *testing.T) {
+	s := servers.Start(t, "postgresql")
+	b := loading(t, s.Address)
+	session := sessionOf(t, b)
+	for i, phase := range []string{traces.LoadPhase, "run"} {
+		b.PhaseStarts(phase, b.clock.Now())
+		if err := session.Do(t.Context(), whole(traces.Insert, phase)); err != nil {
+			t.Fatal(err)
+		}
+		some := whole(traces.Insert, phase+" in part")
+		some.Write = some.Write[:2]
+		if err := session.Do(t.Context(), some); err != nil {
+			t.Fatal(err)
+		}
+		if n := b.copier.rows.Load(); n != 1 {
+			t.Errorf("phase %d, %s: %d rows were copied, want 1", i, phase, n)
+		}
+	}
+	facts := map[string]string{}
+	for _, f := range b.Facts() {
+		facts[f.Name] = f.Value
+	}
+	if facts["COPY statements"] != "1" || facts["rows copied"] != "1" || facts["rows"] != "4" {
+		t.Errorf("facts: %v", facts)
+	}
+}
