@@ -49,13 +49,21 @@ func intoNull(ctx context.Context, t *testing.T, records uint64, ops []traces.Op
 	return result
 }
 
-// insertsAndUpdates inserts records and then reads and updates them.
+// insertsAndUpdates inserts records and then reads and updates them, by halves.
 func insertsAndUpdates(records, n int) []traces.Op {
 	var ops []traces.Op
 	for i := range records {
 		ops = append(ops, traces.Op{Kind: traces.Insert, Key: uint64(i)})
 	}
-	return append(ops, halfUpdates(1, n, uint64(records))...)
+	for i := range n {
+		word := payload.Mix(uint64(i))
+		op := traces.Op{Phase: 1, Kind: traces.Read, Key: word % uint64(records), Due: uint64(i) / 10}
+		if word>>63 == 1 {
+			op.Kind, op.Written = traces.Update, traces.OneField(int(word>>32%10))
+		}
+		ops = append(ops, op)
+	}
+	return ops
 }
 
 func TestLanesIssueTheStreamOfOne(t *testing.T) {
