@@ -82,11 +82,12 @@ type chunkHash struct {
 // five varints.
 const canonicalMax = 1 + 5*binary.MaxVarintLen64
 
-// gathered is how many bytes are hashed at a time.
-const gathered = 1 << 13
+// gathered is how many ops are written out before they are hashed: few enough
+// that columns and bytes stay in the nearest cache.
+const gathered = 512
 
 func newChunkHash() *chunkHash {
-	return &chunkHash{sha: sha256.New(), buf: make([]byte, gathered+canonicalMax+8)}
+	return &chunkHash{sha: sha256.New(), buf: make([]byte, gathered*canonicalMax+longest)}
 }
 
 func (h *chunkHash) reset() {
@@ -99,55 +100,90 @@ func (h *chunkHash) sum() (sum [sha256.Size]byte) {
 	return sum
 }
 
-// add adds the ops [from, to) of b, which the chunk has room for. Which parts an
-// op has and how long they are can't be foretold, so in the usual case there is
-// no branch for it: two words are written, and count for as many bytes as they
-// have.
+// add adds the ops [from, to) of b, which the chunk has room for.
 func (h *chunkHash) add(b *Block, paced bool, from, to int) {
-	buf, n := h.buf, 0
-	prevKey, prevDue := h.prevKey, h.prevDue
-	keys, kinds, due := b.Keys[:to], b.Kinds[:to], b.Due
-	if paced {
-		due = due[:to]
-	}
-	for i := from; i < to; i++ {
-		k, key := kinds[i], keys[i]
-		delta := key - prevKey
-		prevKey = key
-		zigzag := delta<<1 ^ uint64(int64(delta)>>63)
-		var gap, head uint64
-		headLength := 0
+	var ops hashedOps
+	for ; from < to; from += len(ops.kinds) {
+		end := min(to, from+gathered)
+		ops.kinds, ops.keys = b.Kinds[from:end], b.Keys[from:end]
+		ops.due = noDue[:end-from]
 		if paced {
-			gap = due[i] - prevDue
-			prevDue = due[i]
-			head, headLength = spread(gap & (spreadLimit - 1))
+			ops.due = b.Due[from:end]
 		}
-		read, written := uint64(at(b.Read, i)), uint64(at(b.Written, i))
-		if (gap|zigzag) >= spreadLimit || (read|written) >= 0x80 || k == Scan {
-			n = putLong(buf[:n], k, paced, gap, zigzag, uint64(at(b.ScanLengths, i)), read, written)
-		} else {
-			word, length := spread(zigzag)
-			// What is read stands before what is written; an op that doesn't read, or
-			// doesn't write, has 0 there.
-			t := &tails[k]
-			word |= (read | written<<(t.shift&63)) << (8 * uint(length) & 63)
-			part := buf[n : n+longest]
-			binary.LittleEndian.PutUint64(part, uint64(k)|head<<8)
-			binary.LittleEndian.PutUint64(part[1+headLength:], word)
-			n += 1 + headLength + length + t.length
-		}
-		if n >= gathered {
-			h.sha.Write(buf[:n])
-			n = 0
-		}
+		ops.scans, ops.read, ops.written = cut(b.ScanLengths, noScans[:], from, end), cut(b.Read, noSets[:], from, end), cut(b.Written, noSets[:], from, end)
+		h.sha.Write(h.buf[:h.put(&ops, paced)])
+		h.ops += len(ops.kinds)
 	}
-	h.sha.Write(buf[:n])
-	h.ops += to - from
+}
+
+// hashedOps are the columns of up to gathered ops, none of them left out.
+type hashedOps struct {
+	kinds         []Kind
+	keys, due     []uint64
+	scans         []uint32
+	read, written []FieldSet
+}
+
+// What stands for a column that is left out.
+var (
+	noDue   [gathered]uint64
+	noScans [gathered]uint32
+	noSets  [gathered]FieldSet
+)
+
+// cut returns the entries [from, to) of a column, or as many zeros.
+func cut[T any](column, zeros []T, from, to int) []T {
+	if len(column) == 0 {
+		return zeros[:to-from]
+	}
+	return column[from:to]
+}
+
+// put writes the canonical bytes of ops and returns how many they are. Which
+// parts an op has and how long they are can't be foretold, so in the usual case
+// there is no branch for it: two words are written, and count for as many bytes
+// as they have. The gap alone is taken for that of the op before until it is not.
+func (h *chunkHash) put(ops *hashedOps, paced bool) (n int) {
+	kinds, buf := ops.kinds, h.buf
+	count := len(kinds)
+	keys, due, read, written := ops.keys[:count], ops.due[:count], ops.read[:count], ops.written[:count]
+	prevKey, prevDue := h.prevKey, h.prevDue
+	gap, head, headLength := uint64(0), uint64(0), 1
+	if paced {
+		headLength = 2
+	}
+	for i, k := range kinds {
+		key, tick := keys[i], due[i]
+		delta := key - prevKey
+		zigzag := delta<<1 ^ uint64(int64(delta)>>63)
+		prevKey = key
+		if tick-prevDue != gap {
+			gap = tick - prevDue
+			word, length := spread(gap & (spreadLimit - 1))
+			head, headLength = word<<8, length+1
+		}
+		prevDue = tick
+		r, w := uint64(read[i]), uint64(written[i])
+		if gap|zigzag >= spreadLimit || r|w >= 0x80 || k == Scan {
+			n = putLong(buf[:n], k, paced, gap, zigzag, uint64(ops.scans[i]), r, w)
+			continue
+		}
+		word, length := spread(zigzag)
+		// What is read stands before what is written; an op that doesn't read, or
+		// doesn't write, has 0 there.
+		t := &tails[k]
+		word |= (r | w<<(t.shift&63)) << (8 * uint(length) & 63)
+		part := buf[n : n+longest]
+		binary.LittleEndian.PutUint64(part, uint64(k)|head)
+		binary.LittleEndian.PutUint64(part[headLength&7:], word)
+		n += headLength + length + t.length
+	}
 	h.prevKey, h.prevDue = prevKey, prevDue
+	return n
 }
 
 // longest is room for the two words of an op.
-const longest = 1 + 4 + 8
+const longest = 16
 
 // tails says how many bytes the field sets of an op of each kind take if they
 // are below 0x80, and where that of the fields written is.
@@ -184,11 +220,26 @@ const spreadLimit = 1 << 28
 // spread returns the uvarint of v < spreadLimit, its first byte lowest, and its
 // length.
 func spread(v uint64) (word uint64, length int) {
-	length = (9*bits.Len64(v) + 64) / 64
-	word = v&0x3FFF | v>>14<<16
-	word = word&0x7F_007F | word&0x3F80_3F80<<1
-	return word | 0x80_8080&(1<<(8*(length-1)&63)-1), length
+	// Whatever is above the seven bits of each byte moves up by one, byte by byte.
+	word = v + v&^0x7F
+	word += word &^ 0x7FFF
+	word += word &^ 0x7F_FFFF
+	u := &uvarints[bits.Len32(uint32(v))&31]
+	return word | u.more, u.length
 }
+
+// uvarints holds, for numbers of so many bits, the length of their uvarints and
+// the bits that say of a byte that it isn't the last.
+var uvarints = func() (table [32]struct {
+	more   uint64
+	length int
+}) {
+	for n := range table {
+		table[n].length = max(1, (n+6)/7)
+		table[n].more = 0x8080_8080 & (1<<(8*(table[n].length-1)) - 1)
+	}
+	return table
+}()
 
 // at returns entry i of a column that may be left out.
 func at[T ~uint32](column []T, i int) T {
