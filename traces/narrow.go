@@ -99,53 +99,60 @@ func decodeNarrow[T ~uint32](dst []T, c *narrowColumn, kinds []Kind, has *[256]b
 	if c.width == 0 {
 		return dst, nil
 	}
-	dst = sized(dst, len(kinds))
-	greatest := uint32(0)
-	at := 0
-	column := c.column
-	switch c.width {
-	case 4:
-		for i, k := range kinds {
-			v := uint32(0)
-			if has[k] {
-				v = uint32(column[at>>1] >> (at & 1 * 4) & 15)
-				at++
-			}
-			dst[i], greatest = T(v), max(greatest, v)
-		}
-		if at&1 == 1 && column[at>>1]>>4 != 0 {
-			return dst, broken(invariant, "bits behind the last entry of a column")
-		}
-	case 8:
-		for i, k := range kinds {
-			v := uint32(0)
-			if has[k] {
-				v = uint32(column[at])
-				at++
-			}
-			dst[i], greatest = T(v), max(greatest, v)
-		}
-	case 16:
-		for i, k := range kinds {
-			v := uint32(0)
-			if has[k] {
-				v = uint32(binary.LittleEndian.Uint16(column[at:]))
-				at += 2
-			}
-			dst[i], greatest = T(v), max(greatest, v)
-		}
-	case 32:
-		for i, k := range kinds {
-			v := uint32(0)
-			if has[k] {
-				v = binary.LittleEndian.Uint32(column[at:])
-				at += 4
-			}
-			dst[i], greatest = T(v), max(greatest, v)
-		}
+	if c.width == 4 && n&1 == 1 && c.column[n/2]>>4 != 0 {
+		return dst, broken(invariant, "bits behind the last entry of a column")
 	}
+	dst = sized(dst, len(kinds))
+	greatest := strewNarrow(dst, c, kinds, has)
 	if uint64(greatest) > limit || widthOf(greatest) != c.width {
 		return dst, broken(invariant, "greatest entry of a column is %d, of %d bits; the last possible is %d", greatest, c.width, limit)
 	}
 	return dst, nil
+}
+
+// strewNarrow sets dst for decodeNarrow, from a column with an entry for each op
+// that has one, and returns the greatest entry. Which ops have one can't be
+// foretold: the next entry is read for each, and stays the next one unless it
+// counts, until there is none.
+func strewNarrow[T ~uint32](dst []T, c *narrowColumn, kinds []Kind, has *[256]bool) (greatest uint32) {
+	var counts [256]uint8
+	for k, is := range has {
+		if is {
+			counts[k] = 1
+		}
+	}
+	dst = dst[:len(kinds)]
+	at, i, column := uint(0), 0, c.column
+	switch c.width {
+	case 4:
+		for ; i < len(kinds) && at>>1 < uint(len(column)); i++ {
+			count := uint(counts[kinds[i]])
+			v := uint32(column[at>>1]>>(at&1*4)&15) & -uint32(count)
+			dst[i], greatest = T(v), max(greatest, v)
+			at += count
+		}
+	case 8:
+		for ; i < len(kinds) && at < uint(len(column)); i++ {
+			count := uint(counts[kinds[i]])
+			v := uint32(column[at]) & -uint32(count)
+			dst[i], greatest = T(v), max(greatest, v)
+			at += count
+		}
+	case 16:
+		for ; i < len(kinds) && len(column) >= 2; i++ {
+			count := uint(counts[kinds[i]])
+			v := uint32(binary.LittleEndian.Uint16(column)) & -uint32(count)
+			dst[i], greatest = T(v), max(greatest, v)
+			column = column[2*count:]
+		}
+	case 32:
+		for ; i < len(kinds) && len(column) >= 4; i++ {
+			count := uint(counts[kinds[i]])
+			v := binary.LittleEndian.Uint32(column) & -uint32(count)
+			dst[i], greatest = T(v), max(greatest, v)
+			column = column[4*count:]
+		}
+	}
+	clear(dst[i:])
+	return greatest
 }
