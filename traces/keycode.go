@@ -1,6 +1,9 @@
 package traces
 
 import (
+	"math/bits"
+	"slices"
+
 	"pianola/traces/keymap"
 )
 
@@ -63,9 +66,12 @@ type keyCoder struct {
 	m        KeyMap
 	scramble *keymap.Scramble
 	fold     keymap.Fold
-	// hot are the records of the first ranks: a table is faster than the map.
-	hot   []uint64
-	codes []uint64
+	// hot are the records of the first hotBelow ranks, in a table, which is faster
+	// than the map.
+	hot      []uint64
+	hotBelow uint64
+	codes    []uint64
+	cold     coldRanks
 }
 
 // recordRange numbers records from 0: first those of the header, then the
@@ -95,8 +101,14 @@ func (r *recordRange) record(key uint64) (uint64, bool) {
 	return 0, false
 }
 
-// hotRanks is the number of ranks of a scramble that a table holds.
+// hotRanks is the greatest number of ranks of a scramble that a table holds.
 const hotRanks = 1 << 12
+
+// coldRanks are those of some codes that no table holds, and where they stand.
+type coldRanks struct {
+	ranks [1 << 10]uint64
+	at    [1 << 10]uint16
+}
 
 func newKeyCoder(h *Header) *keyCoder {
 	c := &keyCoder{records: h.recordRange(), phase: -1}
@@ -128,16 +140,16 @@ func (c *keyCoder) use(h *Header, phase int) {
 	switch c.m.Code {
 	case CodeScrambled:
 		c.scramble = mustScramble(c.m.Items, c.m.RoundKeys)
-		c.hot = sized(c.hot, int(min(hotRanks, c.m.Items)))
-		for rank := range c.hot {
-			c.hot[rank] = c.scramble.Map(uint64(rank))
+		c.hot, c.hotBelow = sized(c.hot, hotRanks), min(hotRanks, c.m.Items)
+		for rank := range c.hotBelow {
+			c.hot[rank] = c.scramble.Map(rank)
 		}
 	case CodeFolded:
 		var err error
 		if c.fold, err = keymap.NewFold(c.m.Items); err != nil {
 			panic("traces: internal error: " + err.Error())
 		}
-		c.hot = sized(c.hot, FoldedRanks)
+		c.hot, c.hotBelow = sized(c.hot, FoldedRanks), FoldedRanks
 		for rank := range c.hot {
 			c.hot[rank] = c.fold.Key(uint64(rank))
 		}
@@ -250,10 +262,13 @@ func (c *keyCoder) decode(b *Block, column *codeColumn, counts *[KindLimit]int, 
 	if err := column.check(n, invKeys); err != nil {
 		return err
 	}
-	codes := sized(c.codes, n)
-	c.codes = codes
-	column.decode(codes)
 	b.Keys = sized(b.Keys, b.Len())
+	codes := b.Keys
+	if n < b.Len() {
+		codes = sized(c.codes, n)
+		c.codes = codes
+	}
+	column.decode(codes)
 	if err := c.toRecords(b, codes, seen); err != nil {
 		return err
 	}
@@ -291,23 +306,41 @@ func (c *keyCoder) toRecords(b *Block, codes []uint64, seen []uint32) error {
 			}
 		}
 	case CodeScrambled:
-		for i, code := range codes {
-			if code < uint64(len(c.hot)) {
-				codes[i] = c.hot[code]
-				continue
-			}
-			if code >= c.m.Items {
-				return broken(invKeys, "rank %d of %d", code, c.m.Items)
-			}
-			codes[i] = c.scramble.Map(code)
-		}
+		return c.fromRanks(codes)
 	case CodeFolded:
+		hot := c.hot[:FoldedRanks]
 		for i, code := range codes {
-			if code < FoldedRanks {
-				codes[i] = c.hot[code]
-			} else {
-				codes[i] = code - FoldedRanks
+			// Which of the two can't be foretold.
+			record, below := bits.Sub64(code, FoldedRanks, 0)
+			codes[i] = record ^ (record^hot[code%FoldedRanks])&-below
+		}
+	}
+	return nil
+}
+
+// fromRanks turns the ranks of a scramble into records. Which of them are in the
+// table can't be foretold: all are looked up, and the others mapped apart.
+func (c *keyCoder) fromRanks(codes []uint64) error {
+	hot, below, cold := c.hot[:hotRanks], c.hotBelow, &c.cold
+	for len(codes) > 0 {
+		part := codes[:min(len(codes), len(cold.ranks))]
+		codes = codes[len(part):]
+		n := uint(0)
+		for i, code := range part {
+			cold.ranks[n%uint(len(cold.ranks))], cold.at[n%uint(len(cold.at))] = code, uint16(i)
+			_, isHot := bits.Sub64(code, below, 0)
+			n += uint(1 - isHot)
+			part[i] = hot[code%hotRanks]
+		}
+		ranks := cold.ranks[:n]
+		for _, rank := range ranks {
+			if rank >= c.m.Items {
+				return broken(invKeys, "rank %d of %d", rank, c.m.Items)
 			}
+		}
+		c.scramble.MapAll(ranks, ranks)
+		for i, record := range ranks {
+			part[cold.at[i]] = record
 		}
 	}
 	return nil
@@ -332,16 +365,15 @@ func (c *keyCoder) fromAges(b *Block, codes []uint64, seen []uint32) error {
 // strew puts the keys of coded ops in their places, and what is implied between
 // them.
 func (c *keyCoder) strew(b *Block, keys []uint64, counts *[KindLimit]int) error {
-	greatest := uint64(0)
+	every := uint64(0)
 	for _, key := range keys {
-		greatest = max(greatest, key)
+		every |= key
 	}
-	if greatest > keyMax {
-		return broken(invKeys, "key number %d is beyond 2^63 - 1", greatest)
+	if every > keyMax {
+		return broken(invKeys, "key number %d is beyond 2^63 - 1", slices.Max(keys))
 	}
 	if len(keys) == b.Len() {
-		copy(b.Keys, keys)
-		return nil
+		return nil // they are in their places
 	}
 	if counts[Delete] > 0 && c.victims != nil && (b.DeletesBefore > c.records.records || uint64(counts[Delete]) > c.records.records-b.DeletesBefore) {
 		return broken(invKeys, "%d deletes of %d records behind %d", counts[Delete], c.records.records, b.DeletesBefore)

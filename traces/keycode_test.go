@@ -330,7 +330,7 @@ func TestRanksAreWhatKeysAreStoredBy(t *testing.T) {
 			record, _ := c.records.record(b.Keys[i])
 			ranked.Ranks[i] = ^uint64(0)
 			for rank := range min(limit, 3000) {
-				if c.hot[min(rank, uint64(len(c.hot)-1))] == record && rank < uint64(len(c.hot)) {
+				if c.hot[min(rank, c.hotBelow-1)] == record && rank < c.hotBelow {
 					ranked.Ranks[i] = rank
 					break
 				}

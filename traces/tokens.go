@@ -62,7 +62,7 @@ func (c *codeColumn) check(n, invariant int) error {
 	}
 	need, greatest := uint(0), byte(0)
 	for _, token := range c.tokens {
-		need += openBits(token)
+		need += uint(opens[token].bits)
 		greatest = max(greatest, token)
 	}
 	if greatest > tokenMax {
@@ -79,33 +79,44 @@ func (c *codeColumn) check(n, invariant int) error {
 
 // decode sets codes to those of the column, which must have passed check.
 func (c *codeColumn) decode(codes []uint64) {
-	tokens := c.tokens[:len(codes)]
+	tokens, open := c.tokens[:len(codes)], c.open
 	// Eight bytes are read at a time: the last ones from a copy with room behind.
-	const tail = 16
-	safe := uint(max(len(c.open)-tail, 0)) * 8
 	at, i := uint(0), 0
-	for ; i < len(codes) && at < safe; i++ {
-		token := tokens[i]
-		shift := openBits(token)
-		word := binary.LittleEndian.Uint64(c.open[at>>3:]) >> (at & 7)
-		if shift > 56 {
-			word |= uint64(c.open[at>>3+8]) << (64 - at&7)
+	for ; i < len(tokens) && at>>3+8 < uint(len(open)); i++ {
+		o := &opens[tokens[i]]
+		word := binary.LittleEndian.Uint64(open[at>>3:]) >> (at & 7)
+		if o.bits > 56 {
+			word |= uint64(open[at>>3+8]) << (64 - at&7)
 		}
-		codes[i] = uint64(token-byte(shift<<2))<<(shift&63) | word&(1<<(shift&63)-1)
-		at += shift
+		codes[i] = o.least + word&o.mask
+		at += uint(o.bits)
 	}
-	var last [2*tail + 16]byte
+	var last [24]byte
 	from := at >> 3
-	copy(last[:], c.open[min(from, uint(len(c.open))):])
+	copy(last[:], open[min(from, uint(len(open))):])
 	for ; i < len(codes); i++ {
-		token := tokens[i]
-		shift := openBits(token)
+		o := &opens[tokens[i]]
 		p := at - from*8
 		word := binary.LittleEndian.Uint64(last[p>>3:]) >> (p & 7)
-		if shift > 56 {
+		if o.bits > 56 {
 			word |= uint64(last[p>>3+8]) << (64 - p&7)
 		}
-		codes[i] = uint64(token-byte(shift<<2))<<(shift&63) | word&(1<<(shift&63)-1)
-		at += shift
+		codes[i] = o.least + word&o.mask
+		at += uint(o.bits)
 	}
 }
+
+// opens says of each token which is its least number, how many bits it leaves
+// open, and these bits.
+var opens = func() (table [256]struct {
+	least, mask uint64
+	bits        uint8
+}) {
+	for t := range table {
+		bits := openBits(byte(t))
+		table[t].least = uint64(byte(t)-byte(bits<<2)) << bits
+		table[t].mask = 1<<bits - 1
+		table[t].bits = uint8(bits)
+	}
+	return table
+}()
