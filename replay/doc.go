@@ -6,7 +6,9 @@
 //
 //	due       when the op should start
 //	ready     max(due, the instant its slot became free, under KeyOrder also
-//	          the end of the conflicting op on its key)
+//	          the end of the conflicting op on its key); with a pipelined binding
+//	          no later than when a slot last became free while none was: if there
+//	          were others, to wait for this one was the generator's fault
 //	start     when it did start, stamped right before the binding is called
 //	end       when it was answered, stamped when the answer reaches the session
 //
@@ -42,7 +44,8 @@
 // always the same one, and it issues every op; with a blocking binding the
 // goroutine that waits passes the lead on to the one whose slot is free longest
 // and runs the op itself. No op is handed over between goroutines. Ops that are
-// late already are built up to 16 at a time before the first of them goes.
+// late already are built up to 16 at a time, for no more than half of the slots,
+// before the first of them goes.
 //
 // Where no op waits for a due time or for another op, a binding whose pipelines
 // have nothing in common (bindings.ManyPipeliner) is given ops by a goroutine for

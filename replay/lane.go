@@ -160,12 +160,14 @@ func (l *lane) issueBurst(p *phaseRun, due time.Duration) bool {
 	return len(l.burst) > 0
 }
 
-// collect claims the ops of a burst.
+// collect claims the ops of a burst. It takes half of the slots at most: those
+// that it takes don't count as free, and it is late.
 func (l *lane) collect(p *phaseRun, due time.Duration) {
 	l.burst = l.burst[:0]
 	p.claims.Lock()
 	defer p.claims.Unlock()
-	for len(l.burst) < burstMax && (len(l.burst) == 0 || p.cursor.atHand()) && !p.stop.Load() && p.peek() && p.pending.due <= due {
+	most := min(burstMax, max(len(l.slots)/2, 1))
+	for len(l.burst) < most && (len(l.burst) == 0 || p.cursor.atHand()) && !p.stop.Load() && p.peek() && p.pending.due <= due {
 		if l.held == nil {
 			l.held = l.free.takeNow()
 		}
