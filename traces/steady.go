@@ -50,6 +50,13 @@ func (s steady) fill(due []uint64, first uint64) bool {
 		return false
 	}
 	whole, part := s.den/s.num, s.den%s.num
+	if part == 0 {
+		for i := range due {
+			due[i] = at
+			at += whole
+		}
+		return true
+	}
 	for i := range due {
 		due[i] = at
 		at += whole
@@ -66,6 +73,9 @@ func (s steady) fill(due []uint64, first uint64) bool {
 
 // is reports whether due are the due times of the ops from first on.
 func (s steady) is(due []uint64, first uint64) bool {
+	if s.den%s.num == 0 && len(due) > 0 {
+		return s.isEven(due, first)
+	}
 	var part [256]uint64
 	for len(due) > 0 {
 		n := min(len(due), len(part))
@@ -75,4 +85,18 @@ func (s steady) is(due []uint64, first uint64) bool {
 		due, first = due[n:], first+uint64(n)
 	}
 	return true
+}
+
+// isEven is is for a rate that gives every op the same whole number of ticks.
+func (s steady) isEven(due []uint64, first uint64) bool {
+	at, ok := s.at(first)
+	if _, last := s.at(first + uint64(len(due))); !ok || !last {
+		return false
+	}
+	whole, other := s.den/s.num, uint64(0)
+	for _, tick := range due {
+		other |= tick ^ at
+		at += whole
+	}
+	return other == 0
 }

@@ -29,29 +29,24 @@ func (c *codeColumn) encode(codes []uint64) {
 	c.tokens = sized(c.tokens, len(codes))
 	open := sized(c.open, 8*len(codes)+16)
 	at, acc, held := 0, uint64(0), uint(0)
-	tokens := c.tokens
+	tokens := c.tokens[:len(codes)]
 	for i, code := range codes {
-		shift := uint(max(bits.Len64(code), 3)) - 3
-		tokens[i] = byte(shift<<2 + uint(code>>(shift&63)))
-		rest := code & (1<<(shift&63) - 1)
+		shift := uint(bits.Len64(code|7)) - 3
+		high := code >> (shift & 63)
+		tokens[i] = byte(shift<<2 + uint(high))
+		rest := code ^ high<<(shift&63)
 		acc |= rest << (held & 63)
-		binary.LittleEndian.PutUint64(open[at:], acc)
-		if held+shift >= 64 { // only codes of 2^59 and more
-			at += 8
-			acc = rest >> ((64 - held) & 63)
-			held += shift - 64
+		held += shift
+		if held < 64 {
 			continue
 		}
-		held += shift
-		at += int(held >> 3)
-		acc >>= held &^ 7 & 63
-		held &= 7
+		binary.LittleEndian.PutUint64(open[at:], acc)
+		at += 8
+		held -= 64
+		acc = rest >> ((shift - held) & 63)
 	}
-	if held > 0 {
-		open[at] = byte(acc)
-		at++
-	}
-	c.open = open[:at]
+	binary.LittleEndian.PutUint64(open[at:], acc)
+	c.open = open[:at+int(held+7)/8]
 }
 
 // check checks that the column has n codes: tokens that exist, and just the open
