@@ -30,23 +30,51 @@ func (c *codeColumn) encode(codes []uint64) {
 	open := sized(c.open, 8*len(codes)+16)
 	at, acc, held := 0, uint64(0), uint(0)
 	tokens := c.tokens[:len(codes)]
-	for i, code := range codes {
-		shift := uint(bits.Len64(code|7)) - 3
-		high := code >> (shift & 63)
-		tokens[i] = byte(shift<<2 + uint(high))
-		rest := code ^ high<<(shift&63)
+	i := 0
+	// Two codes at a time, as long as their open bits take a word together with
+	// those of a byte that was begun.
+	for ; i+1 < len(codes); i += 2 {
+		token, rest, shift := split(codes[i])
+		token2, rest2, shift2 := split(codes[i+1])
+		if shift+shift2 > 56 {
+			break
+		}
+		tokens[i], tokens[i+1] = token, token2
+		acc |= (rest | rest2<<(shift&63)) << (held & 63)
+		binary.LittleEndian.PutUint64(open[at:], acc)
+		held += shift + shift2
+		at += int(held >> 3)
+		acc >>= held &^ 7 & 63
+		held &= 7
+	}
+	for ; i < len(codes); i++ {
+		token, rest, shift := split(codes[i])
+		tokens[i] = token
 		acc |= rest << (held & 63)
-		held += shift
-		if held < 64 {
+		binary.LittleEndian.PutUint64(open[at:], acc)
+		if held+shift >= 64 { // only codes of 2^59 and more
+			at += 8
+			acc = rest >> ((64 - held) & 63)
+			held += shift - 64
 			continue
 		}
-		binary.LittleEndian.PutUint64(open[at:], acc)
-		at += 8
-		held -= 64
-		acc = rest >> ((shift - held) & 63)
+		held += shift
+		at += int(held >> 3)
+		acc >>= held &^ 7 & 63
+		held &= 7
 	}
-	binary.LittleEndian.PutUint64(open[at:], acc)
-	c.open = open[:at+int(held+7)/8]
+	if held > 0 {
+		open[at] = byte(acc)
+		at++
+	}
+	c.open = open[:at]
+}
+
+// split returns the token of a code, and its open bits and how many they are.
+func split(code uint64) (token byte, rest uint64, shift uint) {
+	shift = uint(bits.Len64(code|7)) - 3
+	high := code >> (shift & 63)
+	return byte(shift<<2 + uint(high)), code ^ high<<(shift&63), shift
 }
 
 // check checks that the column has n codes: tokens that exist, and just the open
