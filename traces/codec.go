@@ -61,7 +61,7 @@ func (c *blockCodec) encode(b *Block, counts *[KindLimit]int, seen []uint32) (fi
 	c.keys.use(c.header, b.Phase)
 	var codes []uint64
 	if len(b.Ranks) > 0 && (c.keys.m.Code == CodeScrambled || c.keys.m.Code == CodeFolded) {
-		codes, err = c.keys.encodeRanks(b)
+		codes, err = c.keys.encodeRanks(b, counts)
 	} else {
 		codes, err = c.keys.encode(b, seen)
 	}

@@ -227,14 +227,22 @@ func (c *keyCoder) encode(b *Block, seen []uint32) ([]uint64, error) {
 
 // encodeRanks is encode for a block with ranks, which are taken on trust where
 // they are below the number that codes hold.
-func (c *keyCoder) encodeRanks(b *Block) ([]uint64, error) {
-	codes := sized(c.codes, b.Len())
-	c.codes = codes
+func (c *keyCoder) encodeRanks(b *Block, counts *[KindLimit]int) ([]uint64, error) {
 	n, ranks, keys := 0, b.Ranks[:len(b.Kinds)], b.Keys[:len(b.Kinds)]
 	limit, folded := c.m.Items, c.m.Code == CodeFolded
 	if folded {
 		limit = FoldedRanks
 	}
+	if c.count(counts) == b.Len() {
+		if folded && c.foldAll(b) {
+			return c.codes, nil
+		}
+		if !folded && allBelow(ranks, limit) {
+			return ranks, nil
+		}
+	}
+	codes := sized(c.codes, b.Len())
+	c.codes = codes
 	for j, k := range b.Kinds {
 		if !c.coded(k) {
 			continue
@@ -251,6 +259,32 @@ func (c *keyCoder) encodeRanks(b *Block) ([]uint64, error) {
 		n++
 	}
 	return codes[:n], nil
+}
+
+// allBelow reports whether all numbers are below limit <= 2^63.
+func allBelow(numbers []uint64, limit uint64) bool {
+	every := uint64(0)
+	for _, n := range numbers {
+		every |= n | (limit - 1 - n)
+	}
+	return every < 1<<63
+}
+
+// foldAll sets c.codes to the codes of b's keys under CodeFolded if every op has
+// one and every key is a record of the header.
+func (c *keyCoder) foldAll(b *Block) bool {
+	codes, ranks, keys := sized(c.codes, b.Len()), b.Ranks[:b.Len()], b.Keys[:b.Len()]
+	c.codes = codes
+	first, every := c.records.first, uint64(0)
+	for j := range codes {
+		// Which of the two can't be foretold.
+		rank, record := ranks[j], keys[j]-first
+		_, below := bits.Sub64(rank, FoldedRanks, 0)
+		every |= record | (c.records.records - 1 - record)
+		record += FoldedRanks
+		codes[j] = record ^ (record^rank)&-below
+	}
+	return every < 1<<63
 }
 
 // decode sets b's keys, those of inserts and deletes too.
