@@ -87,7 +87,7 @@ const canonicalMax = 1 + 5*binary.MaxVarintLen64
 const gathered = 512
 
 func newChunkHash() *chunkHash {
-	return &chunkHash{sha: sha256.New(), buf: make([]byte, gathered*canonicalMax+longest)}
+	return &chunkHash{sha: sha256.New(), buf: make([]byte, max(gathered*canonicalMax+longest, evenMax+longest))}
 }
 
 func (h *chunkHash) reset() {
@@ -111,7 +111,14 @@ func (h *chunkHash) add(b *Block, paced bool, from, to int) {
 			ops.due = b.Due[from:end]
 		}
 		ops.scans, ops.read, ops.written = cut(b.ScanLengths, noScans[:], from, end), cut(b.Read, noSets[:], from, end), cut(b.Written, noSets[:], from, end)
-		h.sha.Write(h.buf[:h.put(&ops, paced)])
+		done, n := 0, 0
+		if gap := h.evenGap(ops.due, paced); gap < spreadLimit && len(b.Read) == 0 {
+			done, n = h.putEven(&ops, gap, paced)
+		}
+		if done < len(ops.kinds) {
+			n = h.put(&ops, done, n, paced)
+		}
+		h.sha.Write(h.buf[:n])
 		h.ops += len(ops.kinds)
 	}
 }
@@ -139,14 +146,75 @@ func cut[T any](column, zeros []T, from, to int) []T {
 	return column[from:to]
 }
 
-// put writes the canonical bytes of ops and returns how many they are. Which
+// evenGap returns the gap in front of each op, or one that is no short one if
+// they differ.
+func (h *chunkHash) evenGap(due []uint64, paced bool) uint64 {
+	if !paced {
+		return 0
+	}
+	last, gap, other := h.prevDue, due[0]-h.prevDue, uint64(0)
+	if due[len(due)-1]-last != gap*uint64(len(due)) {
+		return spreadLimit
+	}
+	for _, tick := range due {
+		other |= tick - last ^ gap
+		last = tick
+	}
+	if other != 0 {
+		return spreadLimit
+	}
+	return gap
+}
+
+// evenMax is more than putEven writes.
+const evenMax = 1 << 14
+
+// putEven is put for ops with one short gap in front of each, of which none has
+// a set of fields read but all of them. It stops at the first with a long part
+// or with more parts, and returns how many ops and bytes it has put.
+func (h *chunkHash) putEven(ops *hashedOps, gap uint64, paced bool) (done, n int) {
+	kinds, buf := ops.kinds, (*[evenMax + longest]byte)(h.buf)
+	keys, written := ops.keys[:len(kinds)], ops.written[:len(kinds)]
+	head, headLength := uint64(0), 1
+	if paced {
+		word, length := spread(gap)
+		head, headLength = word<<8, length+1
+	}
+	prevKey := h.prevKey
+	for done < len(kinds) {
+		k, key := kinds[done], keys[done]
+		delta := key - prevKey
+		zigzag := delta<<1 ^ uint64(int64(delta)>>63)
+		w := uint64(written[done])
+		if zigzag >= spreadLimit || w >= 0x80 || k == Scan {
+			break
+		}
+		prevKey = key
+		done++
+		word, length := spread(zigzag)
+		t := &tails[k]
+		part := buf[n&(evenMax-1):][:longest]
+		binary.LittleEndian.PutUint64(part, uint64(k)|head)
+		binary.LittleEndian.PutUint64(part[headLength&7:], word|w<<((8*uint(length)+t.shift)&63))
+		n += headLength + length + t.length
+	}
+	h.prevKey = prevKey
+	if done > 0 && paced {
+		h.prevDue = ops.due[done-1]
+	}
+	return done, n
+}
+
+// put writes the canonical bytes of the ops from the given one on behind n bytes
+// and returns how many there are. Which
 // parts an op has and how long they are can't be foretold, so in the usual case
 // there is no branch for it: two words are written, and count for as many bytes
 // as they have. The gap alone is taken for that of the op before until it is not.
-func (h *chunkHash) put(ops *hashedOps, paced bool) (n int) {
-	kinds, buf := ops.kinds, h.buf
+func (h *chunkHash) put(ops *hashedOps, from, n int, paced bool) int {
+	kinds, buf := ops.kinds[from:], h.buf
 	count := len(kinds)
-	keys, due, read, written := ops.keys[:count], ops.due[:count], ops.read[:count], ops.written[:count]
+	keys, due, scans := ops.keys[from:][:count], ops.due[from:][:count], ops.scans[from:][:count]
+	read, written := ops.read[from:][:count], ops.written[from:][:count]
 	prevKey, prevDue := h.prevKey, h.prevDue
 	gap, head, headLength := uint64(0), uint64(0), 1
 	if paced {
@@ -165,7 +233,7 @@ func (h *chunkHash) put(ops *hashedOps, paced bool) (n int) {
 		prevDue = tick
 		r, w := uint64(read[i]), uint64(written[i])
 		if gap|zigzag >= spreadLimit || r|w >= 0x80 || k == Scan {
-			n = putLong(buf[:n], k, paced, gap, zigzag, uint64(ops.scans[i]), r, w)
+			n = putLong(buf[:n], k, paced, gap, zigzag, uint64(scans[i]), r, w)
 			continue
 		}
 		word, length := spread(zigzag)
