@@ -34,21 +34,21 @@ func encodeNarrow[T ~uint32](c *narrowColumn, kinds []Kind, has *[256]bool, valu
 		return
 	}
 	// Which ops have a value can't be foretold: each is written, and the next one
-	// over it unless it counts.
-	var counts [256]int
+	// over it unless it counts. Those of the others are 0.
+	var counts [256]uint8
 	for k, is := range has {
 		if is {
 			counts[k] = 1
 		}
 	}
 	picked := sized(c.picked, len(kinds)+1)
-	n, every := 0, uint32(0)
+	n, every := uint(0), uint32(0)
 	values = values[:len(kinds)]
 	for i, k := range kinds {
 		v := uint32(values[i])
 		picked[n] = v
-		n += counts[k]
-		every |= v & -uint32(counts[k])
+		n += uint(counts[k])
+		every |= v
 	}
 	c.picked = picked
 	c.width = widthOf(every)

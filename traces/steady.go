@@ -73,6 +73,12 @@ func (s steady) fill(due []uint64, first uint64) bool {
 
 // is reports whether due are the due times of the ops from first on.
 func (s steady) is(due []uint64, first uint64) bool {
+	// Random gaps are told by the last.
+	if n := uint64(len(due)); n > 0 {
+		if last, ok := s.at(first + n - 1); !ok || due[n-1] != last {
+			return false
+		}
+	}
 	if s.den%s.num == 0 && len(due) > 0 {
 		return s.isEven(due, first)
 	}
