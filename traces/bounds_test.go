@@ -31,7 +31,7 @@ func TestKeyNumbersStayInTheirBounds(t *testing.T) {
 		}
 	}
 	b := &Block{Kinds: []Kind{Insert}, InsertBase: keyMax - BlockOps + 1, Keys: []uint64{keyMax - BlockOps + 1}}
-	if _, err := checkBlock(b, h); err == nil {
+	if _, _, err := checkBlock(b, h); err == nil {
 		t.Error("a Writer takes inserts that a Reader refuses")
 	}
 }

@@ -18,14 +18,15 @@ func kindTable(is func(Kind) bool) (table [256]bool) {
 
 // checkBlock checks what a Writer is given: columns of one length and values
 // within their limits. What passes can be encoded and is what decode takes. It
-// returns how often each kind occurs.
-func checkBlock(b *Block, h *Header) (counts [KindLimit]int, err error) {
+// returns how often each kind occurs, and whether the due times are those of the
+// phase's stated rate from op b.PhaseFirst on.
+func checkBlock(b *Block, h *Header) (counts [KindLimit]int, constant bool, err error) {
 	n := b.Len()
 	if n == 0 || n > BlockOps {
-		return counts, broken(invBlockCount, "block of %d ops; a block has 1 to %d", n, BlockOps)
+		return counts, constant, broken(invBlockCount, "block of %d ops; a block has 1 to %d", n, BlockOps)
 	}
 	if b.Phase < 0 || b.Phase >= len(h.Phases) {
-		return counts, broken(invBlockOrder, "block of phase %d; the header has %d", b.Phase, len(h.Phases))
+		return counts, constant, broken(invBlockOrder, "block of phase %d; the header has %d", b.Phase, len(h.Phases))
 	}
 	dues := 0
 	if h.Phases[b.Phase].Paced {
@@ -33,26 +34,30 @@ func checkBlock(b *Block, h *Header) (counts [KindLimit]int, err error) {
 	}
 	optional := func(got int) bool { return got == 0 || got == n }
 	if len(b.Keys) != n || len(b.Due) != dues || !optional(len(b.ScanLengths)) || !optional(len(b.Read)) || !optional(len(b.Written)) || !optional(len(b.Ranks)) {
-		return counts, broken(invColumns, "columns of unequal length")
+		return counts, constant, broken(invColumns, "columns of unequal length")
 	}
 	if counts = kindCounts(b.Kinds); counts[0] > 0 {
-		return counts, broken(invColumns, "%d ops of an unknown kind", counts[0])
+		return counts, constant, broken(invColumns, "%d ops of an unknown kind", counts[0])
 	}
 	if err := checkKeys(b, counts[Insert]); err != nil {
-		return counts, err
+		return counts, constant, err
 	}
-	if err := checkDue(b.Due, tickMax(h.Tick)); err != nil {
-		return counts, err
+	most := tickMax(h.Tick)
+	constant = isConstant(b, h) && b.Due[n-1] <= most
+	if !constant { // else they don't fall
+		if err := checkDue(b.Due, most); err != nil {
+			return counts, constant, err
+		}
 	}
 	for i, length := range b.ScanLengths {
 		if length > scanLengthMax || length != 0 && b.Kinds[i] != Scan {
-			return counts, broken(invScanLengths, "scan length %d of op %d, a %v", length, i, b.Kinds[i])
+			return counts, constant, broken(invScanLengths, "scan length %d of op %d, a %v", length, i, b.Kinds[i])
 		}
 	}
 	if err := checkFieldSets(b.Read, b.Kinds, &kindReads, h.Fields.Count); err != nil {
-		return counts, err
+		return counts, constant, err
 	}
-	return counts, checkFieldSets(b.Written, b.Kinds, &kindWrites, h.Fields.Count)
+	return counts, constant, checkFieldSets(b.Written, b.Kinds, &kindWrites, h.Fields.Count)
 }
 
 func checkKeys(b *Block, inserts int) error {

@@ -54,9 +54,9 @@ const frontMax = 1 + 4
 
 // encode returns b as the field `block` of a Trace, and the places where
 // columns begin and end, in memory that the next call reuses. b must have
-// passed checkBlock; counts are those of its kinds, seen[j] is how many more
-// records op j sees than the first.
-func (c *blockCodec) encode(b *Block, counts *[KindLimit]int, seen []uint32) (field []byte, cuts []int, err error) {
+// passed checkBlock; counts are those of its kinds, constant says what isConstant
+// does, and seen[j] is how many more records op j sees than the first.
+func (c *blockCodec) encode(b *Block, counts *[KindLimit]int, constant bool, seen []uint32) (field []byte, cuts []int, err error) {
 	c.kinds.encode(b.Kinds, counts)
 	c.keys.use(c.header, b.Phase)
 	var codes []uint64
@@ -69,12 +69,9 @@ func (c *blockCodec) encode(b *Block, counts *[KindLimit]int, seen []uint32) (fi
 		return nil, nil, err
 	}
 	c.codes.encode(codes)
-	constant := false
 	c.gaps.encode(nil)
-	if len(b.Due) > 0 {
-		if constant = c.isConstant(b); !constant {
-			c.gaps.encode(c.gapsOf(b.Due))
-		}
+	if len(b.Due) > 0 && !constant {
+		c.gaps.encode(c.gapsOf(b.Due))
 	}
 	encodeNarrow(&c.scans, b.Kinds, &kindScans, b.ScanLengths)
 	encodeNarrow(&c.read, b.Kinds, &kindReads, b.Read)
@@ -95,13 +92,11 @@ func (c *blockCodec) gapsOf(due []uint64) []uint64 {
 	return gaps
 }
 
-// isConstant reports whether due times are those of the phase's stated rate.
-func (c *blockCodec) isConstant(b *Block) bool {
-	s, ok := newSteady(c.header, b.Phase)
-	if !ok {
-		return false
-	}
-	return s.is(b.Due, b.PhaseFirst)
+// isConstant reports whether due times are those of the phase's stated rate from
+// op b.PhaseFirst on.
+func isConstant(b *Block, h *Header) bool {
+	s, ok := newSteady(h, b.Phase)
+	return ok && s.is(b.Due, b.PhaseFirst)
 }
 
 // assemble writes the message.

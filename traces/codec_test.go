@@ -57,7 +57,7 @@ func randomBlock(r *rand.Rand, n, phase int) *Block {
 func encodeField(t testing.TB, h *Header, b *Block) []byte {
 	t.Helper()
 	counts := kindCounts(b.Kinds)
-	field, _, err := newBlockCodec(h).encode(b, &counts, b.Seen)
+	field, _, err := newBlockCodec(h).encode(b, &counts, isConstant(b, h), b.Seen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestHandWrittenEncodingIsThatOfGeneratedCode(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 200 {
 		b := randomBlock(r, 1+r.IntN(300), i%2)
-		if _, err := checkBlock(b, testHeader()); err != nil {
+		if _, _, err := checkBlock(b, testHeader()); err != nil {
 			t.Fatal(err)
 		}
 		got := encodeField(t, testHeader(), b)
@@ -149,7 +149,7 @@ func FuzzDecodeBlock(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := checkBlock(b, testHeader()); err != nil {
+		if _, _, err := checkBlock(b, testHeader()); err != nil {
 			t.Fatalf("a block that was read can't be written: %v", err)
 		}
 		if second := encodeField(t, testHeader(), b); !bytes.Equal(second, field) {

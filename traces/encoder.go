@@ -13,11 +13,13 @@ type Encoder struct {
 // EncodedBlock is a block that is ready to be written. It can be encoded into
 // again once it was appended.
 type EncodedBlock struct {
-	block  Block
-	counts [KindLimit]int
-	frame  []byte
-	bytes  int
-	hash   *chunkHash
+	block Block
+	frame []byte
+	bytes int
+	hash  *chunkHash
+	// What checkBlock says of the block.
+	counts   [KindLimit]int
+	constant bool
 }
 
 // NewEncoder returns an encoder of the writer's blocks.
@@ -30,18 +32,18 @@ func (w *Writer) NewEncoder() *Encoder {
 // more once Encode has returned, but for its kinds and due times, which belong
 // to out until it was appended.
 func (e *Encoder) Encode(b *Block, out *EncodedBlock) error {
-	counts, err := checkBlock(b, e.header)
+	counts, constant, err := checkBlock(b, e.header)
 	if err != nil {
 		return fmt.Errorf("write trace: block from op %d on: %w", b.First, err)
 	}
-	out.counts = counts
+	out.counts, out.constant = counts, constant
 	return e.encode(b, b.Seen, out, b.PhaseFirst%BlockOps == 0)
 }
 
-// encode fills out, all but its counts, with a checked block; chunk says that it
-// begins one, and is to be hashed.
+// encode fills out, all but what checkBlock says, with a checked block; chunk says
+// that it begins one, and is to be hashed.
 func (e *Encoder) encode(b *Block, seen []uint32, out *EncodedBlock, chunk bool) error {
-	field, cuts, err := e.codec.encode(b, &out.counts, seen)
+	field, cuts, err := e.codec.encode(b, &out.counts, out.constant, seen)
 	if err != nil {
 		return fmt.Errorf("write trace: block from op %d on: %w", b.First, err)
 	}

@@ -55,7 +55,7 @@ func BenchmarkEncodeBlock(b *testing.B) {
 	c := newBlockCodec(h)
 	counts := kindCounts(blocks[0].Kinds)
 	perOp(b, func() {
-		if _, _, err := c.encode(blocks[0], &counts, nil); err != nil {
+		if _, _, err := c.encode(blocks[0], &counts, isConstant(blocks[0], h), nil); err != nil {
 			b.Fatal(err)
 		}
 	})
@@ -70,7 +70,7 @@ func BenchmarkDigestBlock(b *testing.B) {
 func BenchmarkCheckBlock(b *testing.B) {
 	h, blocks := workloadB(1)
 	perOp(b, func() {
-		if _, err := checkBlock(blocks[0], h); err != nil {
+		if _, _, err := checkBlock(blocks[0], h); err != nil {
 			b.Fatal(err)
 		}
 	})

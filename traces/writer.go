@@ -71,14 +71,18 @@ func (w *Writer) WriteBlock(b *Block) error {
 	if w.err != nil {
 		return w.err
 	}
-	counts, err := checkBlock(b, w.header)
+	counts, constant, err := checkBlock(b, w.header)
 	if err != nil {
 		return w.refuse(b, err)
 	}
-	w.encoded.counts = counts
+	stated := b.PhaseFirst
 	if w.seen, err = w.sight.take(b, &counts, w.seen); err != nil {
 		return w.refuse(b, err)
 	}
+	if b.PhaseFirst != stated {
+		constant = isConstant(b, w.header)
+	}
+	w.encoded.counts, w.encoded.constant = counts, constant
 	if w.err = w.encoder.encode(b, w.seen, &w.encoded, false); w.err != nil {
 		return w.err
 	}
