@@ -232,23 +232,34 @@ func (h *chunkHash) put(ops *hashedOps, from, n int, paced bool) int {
 		}
 		prevDue = tick
 		r, w := uint64(read[i]), uint64(written[i])
-		if gap|zigzag >= spreadLimit || r|w >= 0x80 || k == Scan {
+		if gap|zigzag >= spreadLimit || r|w >= 0x80 || k == Scan && scans[i] >= shortScan {
 			n = putLong(buf[:n], k, paced, gap, zigzag, uint64(scans[i]), r, w)
 			continue
 		}
 		word, length := spread(zigzag)
+		part := buf[n : n+longest]
+		binary.LittleEndian.PutUint64(part, uint64(k)|head)
+		n += headLength + length
+		if k == Scan {
+			records, more := spread(uint64(scans[i]))
+			word |= (records | r<<(8*uint(more)&63)) << (8 * uint(length) & 63)
+			binary.LittleEndian.PutUint64(part[headLength&7:], word)
+			n += more + 1
+			continue
+		}
 		// What is read stands before what is written; an op that doesn't read, or
 		// doesn't write, has 0 there.
 		t := &tails[k]
 		word |= (r | w<<(t.shift&63)) << (8 * uint(length) & 63)
-		part := buf[n : n+longest]
-		binary.LittleEndian.PutUint64(part, uint64(k)|head)
 		binary.LittleEndian.PutUint64(part[headLength&7:], word)
-		n += headLength + length + t.length
+		n += t.length
 	}
 	h.prevKey, h.prevDue = prevKey, prevDue
 	return n
 }
+
+// shortScan bounds the lengths of scans that take two bytes at most.
+const shortScan = 1 << 14
 
 // longest is room for the two words of an op.
 const longest = 16
