@@ -88,9 +88,12 @@ func TestSteadyPhasesAreDueByTheirRate(t *testing.T) {
 					t.Fatalf("%v: op %d is due %d, want %d", rate, first+uint64(i), got, want)
 				}
 			}
-			due[999]++
-			if s.is(due, first) {
-				t.Errorf("%v: a late op is taken for one in time", rate)
+			for _, late := range []int{0, 500, 999} {
+				due[late]++
+				if s.is(due, first) {
+					t.Errorf("%v: late op %d is taken for one in time", rate, late)
+				}
+				due[late]--
 			}
 		}
 	}

@@ -347,3 +347,51 @@ func TestRanksAreWhatKeysAreStoredBy(t *testing.T) {
 		}
 	}
 }
+
+// A block in which every op has a code takes its ranks as they are, and is
+// refused as any other.
+func TestRanksOfEveryOpAreStored(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, code := range []KeyCode{CodeScrambled, CodeFolded} {
+		h, _ := keyTrace(code, false, BlockOps)
+		items := h.Phases[1].KeyMap.Items
+		c := newKeyCoder(h)
+		c.use(h, 1)
+		b := &Block{Phase: 1}
+		for range 3000 {
+			rank := r.Uint64N(items)
+			record := rank
+			if code == CodeScrambled {
+				record = c.scramble.Map(rank)
+			} else if r.IntN(2) == 0 {
+				rank = FoldedRanks + r.Uint64()>>1
+			} else {
+				record = c.fold.Key(rank)
+			}
+			b.Kinds, b.Keys, b.Ranks = append(b.Kinds, Read), append(b.Keys, c.records.key(record)), append(b.Ranks, rank)
+		}
+		counts := kindCounts(b.Kinds)
+		codes, err := c.encodeRanks(b, &counts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, got := range codes {
+			want := b.Ranks[j]
+			if record, _ := c.records.record(b.Keys[j]); code == CodeFolded && want >= FoldedRanks {
+				want = FoldedRanks + record
+			}
+			if got != want {
+				t.Fatalf("code %d: op %d has code %d, want %d", code, j, got, want)
+			}
+		}
+		if code != CodeScrambled {
+			continue
+		}
+		for _, rank := range []uint64{items, 1 << 63, ^uint64(0)} {
+			b.Ranks[1234] = rank
+			if _, err := c.encodeRanks(b, &counts); err == nil {
+				t.Errorf("rank %d of %d is taken", rank, items)
+			}
+		}
+	}
+}
