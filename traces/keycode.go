@@ -102,7 +102,7 @@ func (r *recordRange) record(key uint64) (uint64, bool) {
 }
 
 // hotRanks is the greatest number of ranks of a scramble that a table holds.
-const hotRanks = 1 << 12
+const hotRanks = 1 << 14
 
 // coldRanks are those of some codes that no table holds, and where they stand.
 type coldRanks struct {
@@ -142,8 +142,9 @@ func (c *keyCoder) use(h *Header, phase int) {
 		c.scramble = mustScramble(c.m.Items, c.m.RoundKeys)
 		c.hot, c.hotBelow = sized(c.hot, hotRanks), min(hotRanks, c.m.Items)
 		for rank := range c.hotBelow {
-			c.hot[rank] = c.scramble.Map(rank)
+			c.hot[rank] = rank
 		}
+		c.scramble.MapAll(c.hot[:c.hotBelow], c.hot[:c.hotBelow])
 	case CodeFolded:
 		var err error
 		if c.fold, err = keymap.NewFold(c.m.Items); err != nil {
