@@ -39,7 +39,9 @@ var rooms = []room{
 	{packages: "proto/...", outside: []string{protobuf}},
 
 	{packages: "traces/payload"},
-	{packages: "traces/keymap", ours: []string{"traces/payload"}},
+	// What is done for each operation asks what the processor can do.
+	{packages: "traces/keymap", ours: []string{"traces/payload"}, outside: []string{processor}},
+	{packages: "tracegen/random", ours: []string{"traces/payload"}, tests: []string{"tracegen/chisquare"}, outside: []string{processor}},
 	{packages: "traces/archive", tests: []string{"traces"}},
 	{packages: "traces/...", ours: []string{"proto/...", "traces/..."},
 		outside: []string{protobuf, "github.com/klauspost/compress"}},
@@ -90,7 +92,10 @@ var rooms = []room{
 	{packages: "cmd/...", ours: shared, outside: commands},
 }
 
-const protobuf = "google.golang.org/protobuf"
+const (
+	protobuf  = "google.golang.org/protobuf"
+	processor = "golang.org/x/sys/cpu"
+)
 
 var (
 	// bindingParts is what bindings of one kind share.
@@ -222,6 +227,8 @@ func TestLayeringCatches(t *testing.T) {
 		{"nor do its tests", testOf(ours("traces", "tracegen")), false},
 		{"schemas stay behind traces", ours("tracegen", "proto/trace/v1"), false},
 		{"generator writes traces", ours("tracegen", "traces"), true},
+		{"draws ask the processor", outside("tracegen/random", "golang.org/x/sys/cpu"), true},
+		{"laws don't", outside("tracegen/dist", "golang.org/x/sys/cpu"), false},
 		{"generator compresses nothing", outside("tracegen", "github.com/klauspost/compress/zstd"), false},
 		{"its table compares with what does", testOf(outside("tracegen", "github.com/klauspost/compress/zstd")), true},
 		{"generator knows no replay", ours("tracegen", "replay/measure"), false},

@@ -57,12 +57,24 @@ func (s *Scramble) Map(x uint64) uint64 {
 	}
 }
 
-// MapAll sets images[j] to the image of numbers[j], all of them below n.
+// MapAll sets images[j] to the image of numbers[j], all of them below n. The two
+// may be the same slice.
 func (s *Scramble) MapAll(images, numbers []uint64) {
 	if s.n == 1 {
 		clear(images)
 		return
 	}
+	together := s.mapOnce(images, numbers)
+	for j, x := range images[:together] {
+		if x >= s.n {
+			images[j] = s.Map(x)
+		}
+	}
+	s.mapOneByOne(images[together:], numbers[together:])
+}
+
+// mapOneByOne is what MapAll is, on any processor.
+func (s *Scramble) mapOneByOne(images, numbers []uint64) {
 	// Map with its loop unrolled, without a branch for the modulus.
 	a, h, n := s.a, s.h&63, s.n
 	k0, k1, k2, k3 := s.keys[0], s.keys[1], s.keys[2], s.keys[3]
