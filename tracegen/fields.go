@@ -24,15 +24,26 @@ func (f *fieldChoice) fill(column []traces.FieldSet, b *traces.Block) []traces.F
 		return column[:0]
 	}
 	column = extend(column, b.Len())
-	for j, kind := range b.Kinds {
-		high, low := bits.Mul64(f.stream.Word(b.PhaseFirst+uint64(j)), f.oneOf)
-		if low < f.oneOf { // once in 2^48 words at the most
-			src := f.stream.At(b.PhaseFirst + uint64(j))
-			high = src.Below(f.oneOf)
-		}
-		column[j] = traces.OneField(int(high)) & f.masks[kind]
+	var words [random.Part]uint64
+	for at := 0; at < len(column); at += len(words) {
+		kinds := b.Kinds[at:min(at+len(words), len(column))]
+		f.fillPart(column[at:at+len(kinds)], kinds, words[:len(kinds)], b.PhaseFirst+uint64(at))
 	}
 	return column
+}
+
+// fillPart fills a part of a column, with memory for as many words.
+func (f *fieldChoice) fillPart(column []traces.FieldSet, kinds []traces.Kind, words []uint64, first uint64) {
+	f.stream.Words(words, first)
+	column, kinds = column[:len(words)], kinds[:len(words)] // no bounds to check below
+	for j, word := range words {
+		high, low := bits.Mul64(word, f.oneOf)
+		if low < f.oneOf { // once in 2^48 words at the most
+			src := f.stream.At(first + uint64(j))
+			high = src.Below(f.oneOf)
+		}
+		column[j] = traces.OneField(int(high)) & f.masks[kinds[j]]
+	}
 }
 
 // scanLengths chooses how many records a scan asks for. Without scans in the

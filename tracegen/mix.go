@@ -76,21 +76,34 @@ func (m *mix) pick(word uint64) traces.Kind {
 
 // fill sets kinds[j] to the kind of operation first+j.
 func (m *mix) fill(kinds []traces.Kind, stream random.Stream, first uint64) {
-	switch len(m.thresholds) {
-	case 0:
+	if len(m.thresholds) == 0 {
 		for j := range kinds {
 			kinds[j] = m.kinds[0]
 		}
-	case 1:
-		t, low, high := m.thresholds[0], m.kinds[0], m.kinds[1]
-		for j := range kinds {
-			_, below := bits.Sub64(stream.Word(first+uint64(j)), t, 0)
-			kinds[j] = high ^ (low^high)&-traces.Kind(below)
+		return
+	}
+	var words [random.Part]uint64
+	for len(kinds) > 0 {
+		n := min(len(kinds), len(words))
+		stream.Words(words[:n], first)
+		m.pickAll(kinds[:n], words[:n])
+		kinds, first = kinds[n:], first+uint64(n)
+	}
+}
+
+// pickAll sets kinds[j] to the kind that words[j] stands for.
+func (m *mix) pickAll(kinds []traces.Kind, words []uint64) {
+	kinds = kinds[:len(words)] // no bounds to check below
+	if len(m.thresholds) > 1 {
+		for j, word := range words {
+			kinds[j] = m.pick(word)
 		}
-	default:
-		for j := range kinds {
-			kinds[j] = m.pick(stream.Word(first + uint64(j)))
-		}
+		return
+	}
+	t, low, high := m.thresholds[0], m.kinds[0], m.kinds[1]
+	for j, word := range words {
+		_, below := bits.Sub64(word, t, 0)
+		kinds[j] = high ^ (low^high)&-traces.Kind(below)
 	}
 }
 

@@ -94,9 +94,9 @@ func (t *alias) pick(word uint64) uint64 {
 // pickAll sets out[j] to the outcome of the first draw of index first+j of the
 // stream.
 func (t *alias) pickAll(out []uint64, stream random.Stream, first uint64) {
+	stream.Words(out, first)
 	slots, log := t.slots, t.log&63
-	for j := range out {
-		word := stream.Word(first + uint64(j))
+	for j, word := range out {
 		own := word >> ((64 - log) & 63)
 		s := &slots[own]
 		_, below := bits.Sub64(word<<log, s.threshold, 0)

@@ -89,12 +89,24 @@ func (p *powerLaw) sample(src *random.Source) uint64 {
 // what sample draws there. Nearly all of them take one pass of the loop without
 // a branch that can't be foretold.
 func (p *powerLaw) fill(out []uint64, stream random.Stream, first, less uint64) {
-	// Two loops, which leave more in registers than one.
+	var words [random.Part]uint64
+	for len(out) > 0 {
+		n := min(len(out), len(words))
+		p.fillPart(out[:n], words[:n], stream, first, less)
+		out, first = out[n:], first+uint64(n)
+	}
+}
+
+// fillPart is fill with memory for as many words. It has several loops, which
+// leave more in registers than one.
+func (p *powerLaw) fillPart(out, words []uint64, stream random.Stream, first, less uint64) {
 	p.buckets.pickAll(out, stream, first)
+	stream.Seconds(words, first)
+	words = words[:len(out)] // no bounds to check below
 	for j, bucket := range out {
 		start, shift := bucketRange(bucket)
 		slope := p.slopes[bucket%perOctave] & ((bucket-singles)>>63 - 1)
-		offset, _, sure := split(stream.Second(first+uint64(j)), shift, slope)
+		offset, _, sure := split(words[j], shift, slope)
 		v := start + offset
 		if !sure || v >= p.limit {
 			src := stream.At(first + uint64(j))

@@ -94,10 +94,22 @@ func (e *Exponential) Sample(src *random.Source) uint64 {
 
 // Fill sets out[j] to the sample of index first+j of the stream.
 func (e *Exponential) Fill(out []uint64, stream random.Stream, first uint64) {
+	var words [random.Part]uint64
+	for len(out) > 0 {
+		n := min(len(out), len(words))
+		e.fillPart(out[:n], words[:n], stream, first)
+		out, first = out[n:], first+uint64(n)
+	}
+}
+
+// fillPart is Fill with memory for as many words.
+func (e *Exponential) fillPart(out, words []uint64, stream random.Stream, first uint64) {
 	e.outcomes.pickAll(out, stream, first)
+	stream.Seconds(words, first)
+	words = words[:len(out)] // no bounds to check below
 	shift, slope := e.shift&63, e.slope
 	for j, outcome := range out {
-		offset, _, sure := split(stream.Second(first+uint64(j)), shift, slope)
+		offset, _, sure := split(words[j], shift, slope)
 		v := 1 + (outcome-1)<<shift + offset
 		if !sure || outcome-1 >= expSlots {
 			src := stream.At(first + uint64(j))

@@ -18,8 +18,9 @@ func (u Uniform) Sample(src *random.Source) uint64 { return src.Below(u.n) }
 
 // Fill sets out[j] to the sample of index first+j of the stream.
 func (u Uniform) Fill(out []uint64, stream random.Stream, first uint64) {
-	for j := range out {
-		high, low := bits.Mul64(stream.Word(first+uint64(j)), u.n)
+	stream.Words(out, first)
+	for j, word := range out {
+		high, low := bits.Mul64(word, u.n)
 		if low < u.n {
 			src := stream.At(first + uint64(j))
 			high = src.Below(u.n)
