@@ -121,9 +121,7 @@ func (l *foldedLaw) fill(c *choices) {
 	}
 	ranks, keys := c.ranks[from:], c.keys[from:]
 	l.ranks.Fill(ranks, c.stream, c.first+uint64(from))
-	for j, rank := range ranks {
-		keys[j] = l.fold.Key(rank)
-	}
+	l.fold.Keys(keys, ranks)
 	c.settle(l, from, len(c.keys))
 }
 

@@ -11,6 +11,23 @@ var has512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ
 //go:noescape
 func mapOnce512(images, numbers *uint64, n int, s *Scramble)
 
+// hash512 sets hashes[j], j < n, a multiple of 16 above 0, to
+// payload.HashNumber of numbers[j].
+//
+//go:noescape
+func hash512(hashes, numbers *uint64, n int)
+
+// hashTogether hashes as many numbers as it can do together, and returns how many
+// those are.
+func hashTogether(hashes, numbers []uint64) int {
+	n := len(numbers) &^ 15
+	if n == 0 || !has512 {
+		return 0
+	}
+	hash512(&hashes[:n][0], &numbers[0], n)
+	return n
+}
+
 // mapOnce goes through the network once for as many numbers as it can do
 // together, and returns how many those are.
 func (s *Scramble) mapOnce(images, numbers []uint64) int {
