@@ -114,8 +114,8 @@ func parseRegion(region *hbasev1.RegionResult, n int, block []byte) (answers []A
 	}
 	answered := make([]bool, n)
 	for _, action := range region.Action {
-		index := int(action.GetIndex())
-		if index >= n || answered[index] {
+		index := action.GetIndex()
+		if uint64(index) >= uint64(n) || answered[index] {
 			return nil, nil, fmt.Errorf("an answer, or another one, to action %d of %d", index, n)
 		}
 		answered[index] = true
