@@ -124,15 +124,13 @@ func (l *lane) dispatchOne(p *phaseRun, c *claimed) bool {
 func (l *lane) dispatchFreely(p *phaseRun) {
 	for !p.stop.Load() {
 		if l.held == nil {
-			l.held = l.take(p, 1<<62, p.stops)
-		}
-		if l.kept > 0 && !p.cursor.atHand() {
-			l.flush()
+			l.held = l.take(p, 1<<62, p.spent)
 		}
 		if l.held == nil || !l.issueBurst(p, 0) {
 			break
 		}
 	}
+	p.spend() // others may wait for slots that don't come back
 	l.flush()
 	l.putHeld()
 }
@@ -164,8 +162,14 @@ func (l *lane) issueBurst(p *phaseRun, due time.Duration) bool {
 // that it takes don't count as free, and it is late.
 func (l *lane) collect(p *phaseRun, due time.Duration) {
 	l.burst = l.burst[:0]
-	p.claims.Lock()
+	if !p.claims.TryLock() {
+		l.flush() // who claims may be waiting for the trace
+		p.claims.Lock()
+	}
 	defer p.claims.Unlock()
+	if l.kept > 0 && !p.cursor.atHand() {
+		l.flush()
+	}
 	most := min(burstMax, max(len(l.slots)/2, 1))
 	for len(l.burst) < most && (len(l.burst) == 0 || p.cursor.atHand()) && !p.stop.Load() && p.peek() && p.pending.due <= due {
 		if l.held == nil {

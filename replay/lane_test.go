@@ -110,3 +110,64 @@ func TestLanesEndAtAnInterrupt(t *testing.T) {
 		t.Errorf("digest %+v", d)
 	}
 }
+
+// losing takes ops in several pipelines, keeps them until it is flushed, and
+// never answers the one of a key.
+type losing struct {
+	replaytest.Binding
+	lost string
+}
+
+func (*losing) ManyPipelines() {}
+
+func (b *losing) Pipeline(_ context.Context, sink bindings.Sink) (bindings.Pipeline, error) {
+	return &losingPipeline{binding: b, sink: sink}, nil
+}
+
+type losingPipeline struct {
+	binding *losing
+	sink    bindings.Sink
+	kept    []*bindings.Op
+}
+
+func (p *losingPipeline) Issue(op *bindings.Op) { p.kept = append(p.kept, op) }
+func (p *losingPipeline) Close() error          { return nil }
+
+func (p *losingPipeline) Flush() {
+	kept := p.kept
+	p.kept = nil
+	for _, op := range kept {
+		if string(op.Key) != p.binding.lost {
+			p.sink.Done(op, nil)
+		}
+	}
+}
+
+// A lane whose slots don't come back ends when another has issued the last op.
+func TestLaneWithoutSlotsEndsWithTheTrace(t *testing.T) {
+	ops := tracetest.Reads(0, 1000, time.Microsecond, 1000)
+	b := &losing{lost: "user7"}
+	h := tracetest.Header(tracetest.Run(1e6))
+	h.Keys = payload.Keys{Prefix: "user", Padding: 1, Order: payload.Ordered}
+	r := runner(t, &b.Binding, h, ops)
+	r.Binding, r.Slots, r.Asap, r.Order = b, 2, true, replay.NoOrder
+	r.Deadline, r.Grace = 100*time.Millisecond, 100*time.Millisecond
+	result, _ := r.Run(t.Context())
+	if c := total(t, &result.Phases[0]).Counts; c.Offered != 1000 || c.Completed != 999 || c.Censored != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What a lane keeps and where the trace stands are looked at while others claim.
+func TestLanesThatKeepOps(t *testing.T) {
+	b := &losing{}
+	r := runner(t, &b.Binding, tracetest.Header(tracetest.Run(1e6)), tracetest.Reads(0, 200_000, time.Microsecond, 1000))
+	r.Binding, r.Slots, r.Asap, r.Order = b, 40, true, replay.NoOrder
+	result, err := r.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := total(t, &result.Phases[0]).Counts; c.Offered != 200_000 || c.Completed != 200_000 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -50,6 +50,9 @@ type phaseRun struct {
 	stop      atomic.Bool
 	stops     chan struct{}
 	stoppedAt time.Duration // set before stops is closed
+	// spent is closed at a stop and when a lane found no more ops, by ending.
+	spent     chan struct{}
+	ending    sync.Once
 	stuck     atomic.Bool
 	aborted   atomic.Bool
 	abortedOp uint64 // set before aborted
@@ -83,6 +86,9 @@ type phaseRun struct {
 
 // now returns the instant in the phase.
 func (p *phaseRun) now() time.Duration { return p.clock.Now() - p.start }
+
+// spend tells the lanes that no more ops are to be issued.
+func (p *phaseRun) spend() { p.ending.Do(func() { close(p.spent) }) }
 
 // lateMin is the lag from which on it counts as time that the generator took
 // from the schedule: more than any scheduler's slice.

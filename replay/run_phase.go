@@ -67,7 +67,7 @@ func (r *run) newPhase(ctx, calls context.Context, index int) *phaseRun {
 		interrupt: ctx, calls: calls, clock: r.Clock, index: index, paced: phase.Paced && !r.Asap,
 		scale: r.scale, inserts: r.inserts, builder: r.builder, log: r.log, slots: r.slots, launchedKeys: make([]uint64, len(r.slots)),
 		deadline: r.Deadline, grace: r.Grace, overload: r.Overload, load: phase.Name == traces.LoadPhase, resume: r.Resume && phase.Name == traces.LoadPhase, versionBase: 1 + r.versions,
-		recorder: measure.NewRecorder(min(runtime.GOMAXPROCS(0), recorderStripes)), stops: make(chan struct{}),
+		recorder: measure.NewRecorder(min(runtime.GOMAXPROCS(0), recorderStripes)), stops: make(chan struct{}), spent: make(chan struct{}),
 	}
 	p.check = r.check
 	totals, known := r.totals()

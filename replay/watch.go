@@ -64,6 +64,7 @@ func (p *phaseRun) halt() {
 	if !p.stop.Swap(true) {
 		p.stoppedAt = p.now()
 		close(p.stops)
+		p.spend()
 	}
 }
 
