@@ -309,6 +309,9 @@ func (c *keyCoder) decode(b *Block, column *codeColumn, counts *[KindLimit]int, 
 	}
 	if c.m.Code != CodeNumber && (c.records.first != 0 || c.records.insertFrom != c.records.records) {
 		for i, record := range codes {
+			if record > keyMax { // the sum might pass 2^64 and look like a key
+				return broken(invKeys, "record %d is beyond 2^63 - 1", record)
+			}
 			codes[i] = c.records.key(record)
 		}
 	}

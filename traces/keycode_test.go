@@ -395,3 +395,19 @@ func TestRanksOfEveryOpAreStored(t *testing.T) {
 		}
 	}
 }
+
+// A record so great that its key number would pass 2^64 is no record.
+func TestRecordsBeyondEveryKey(t *testing.T) {
+	const first = 1 << 40
+	c := &keyCoder{
+		records: recordRange{first, 10, first + 10}, m: KeyMap{Code: CodeFolded, Items: 10},
+		hot: make([]uint64, FoldedRanks), hotBelow: FoldedRanks,
+	}
+	var column codeColumn
+	column.encode([]uint64{1<<64 - 1})
+	b := &Block{Kinds: []Kind{Read}}
+	counts := kindCounts(b.Kinds)
+	if err := c.decode(b, &column, &counts, nil); err == nil {
+		t.Errorf("decoded to key number %d", b.Keys[0])
+	}
+}
