@@ -74,6 +74,7 @@ func newCopier(ctx context.Context, b *binding) (*copier, error) {
 			for _, open := range conns {
 				closeConn(open)
 			}
+			c.cancel()
 			return nil, err
 		}
 		conns = append(conns, conn)
@@ -185,6 +186,9 @@ func (c *copier) copy(conn *pgconn.PgConn, b *batch) error {
 		return nil
 	case err == nil:
 		return &bindings.Error{Class: bindings.Other, Err: fmt.Errorf("a COPY of %d rows has written %d", len(b.answers), n)}
+	case ctx.Err() != nil:
+		// The server's word for a COPY that was cancelled says less.
+		return classed(fmt.Errorf("%w: %w", ctx.Err(), err))
 	case errors.As(err, &refused) && !conn.IsClosed():
 		c.refused.Add(1)
 		return errSingly
