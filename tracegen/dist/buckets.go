@@ -41,9 +41,19 @@ type powerLaw struct {
 	// chords holds the least fall of the ratio from the beginning of each of them
 	// to the beginning of the next, in the same units.
 	chords [perOctave]uint64
-	limit  uint64
+	// spans says of each bucket what fill needs.
+	spans []span
+	limit uint64
 	// ratio is weight(first+offset)/weight(first).
 	ratio func(first, offset uint64) float64
+}
+
+// span is a bucket as fill wants it, in as few bytes as fill can do with.
+type span struct {
+	first uint64
+	// fall is the slope, or a little more, with the logarithm of the size in its
+	// low six bits.
+	fall uint64
 }
 
 // newPowerLaw makes the sampler of the integers v < limit with the given
@@ -63,6 +73,14 @@ func newPowerLaw(limit uint64, theta float64, weight func(v uint64) float64, rat
 		first, shift := bucketRange(bucket)
 		c := &p.chords[bucket%perOctave]
 		*c = min(*c, chordOf(ratio(first, 1<<shift)))
+	}
+	p.spans = make([]span, len(weights))
+	for bucket := range uint64(len(weights)) {
+		first, shift := bucketRange(bucket)
+		p.spans[bucket] = span{first: first}
+		if bucket >= singles {
+			p.spans[bucket].fall = (p.slopes[bucket%perOctave]+63)&^63 | shift
+		}
 	}
 	return p
 }
@@ -103,17 +121,26 @@ func (p *powerLaw) fillPart(out, words []uint64, stream random.Stream, first, le
 	p.buckets.pickAll(out, stream, first)
 	stream.Seconds(words, first)
 	words = words[:len(out)] // no bounds to check below
+	spans, limit := p.spans, p.limit
 	for j, bucket := range out {
-		start, shift := bucketRange(bucket)
-		slope := p.slopes[bucket%perOctave] & ((bucket-singles)>>63 - 1)
-		offset, _, sure := split(words[j], shift, slope)
-		v := start + offset
-		if !sure || v >= p.limit {
+		s := &spans[bucket]
+		offset, sure := offsetIn(words[j], s.fall)
+		v := s.first + offset
+		if !sure || v >= limit {
 			src := stream.At(first + uint64(j))
 			v = p.sample(&src)
 		}
 		out[j] = v - less
 	}
+}
+
+// offsetIn is split without the fraction, for the slope and the shift that a
+// span holds. Its slope may be greater than that of split, so that it may not be
+// sure where split is.
+func offsetIn(word, fall uint64) (offset uint64, sure bool) {
+	// split's sum carries iff the fall is no less than what u lacks.
+	most, _ := bits.Mul64(word, fall)
+	return word >> 1 >> (^fall & 63), most < ^word<<(fall&63)
 }
 
 // split cuts a uniform word in two: its high shift bits are an offset in a

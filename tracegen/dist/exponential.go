@@ -107,9 +107,10 @@ func (e *Exponential) fillPart(out, words []uint64, stream random.Stream, first 
 	e.outcomes.pickAll(out, stream, first)
 	stream.Seconds(words, first)
 	words = words[:len(out)] // no bounds to check below
-	shift, slope := e.shift&63, e.slope
+	shift := e.shift & 63
+	fall := (e.slope+63)&^63 | shift
 	for j, outcome := range out {
-		offset, _, sure := split(words[j], shift, slope)
+		offset, sure := offsetIn(words[j], fall)
 		v := 1 + (outcome-1)<<shift + offset
 		if !sure || outcome-1 >= expSlots {
 			src := stream.At(first + uint64(j))

@@ -15,7 +15,7 @@ const (
 
 // Zipf is the exact zipfian law over the ranks 0..n-1: the probability of rank
 // k is proportional to (k+1)^-theta. It takes the time of about 32·log2(n)
-// powers to make, and 32 KiB of memory at most.
+// powers to make, and 64 KiB of memory at most.
 type Zipf struct {
 	values *powerLaw // of 1 + rank
 	n      uint64
