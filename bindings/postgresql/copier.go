@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,10 +38,38 @@ type copier struct {
 // batch is the rows of a COPY.
 type batch struct {
 	data []byte
-	// answers has a place for one answer of each row.
-	answers []chan<- error
-	// until is the latest deadline of a row.
+	rows []row
+}
+
+// row is a record in a batch.
+type row struct {
+	// start is where its bytes begin; they end where the next row's begin.
+	start int
+	// until is its deadline.
 	until time.Duration
+	// answer has a free place.
+	answer chan<- error
+}
+
+// until returns the latest deadline of a row.
+func (b *batch) until() (latest time.Duration) {
+	for i := range b.rows {
+		latest = max(latest, b.rows[i].until)
+	}
+	return latest
+}
+
+// remove takes a row out.
+func (b *batch) remove(i int) {
+	start, end := b.rows[i].start, len(b.data)
+	if i+1 < len(b.rows) {
+		end = b.rows[i+1].start
+	}
+	b.data = slices.Delete(b.data, start, end)
+	b.rows = slices.Delete(b.rows, i, i+1)
+	for j := i; j < len(b.rows); j++ {
+		b.rows[j].start -= end - start
+	}
 }
 
 const (
@@ -108,15 +137,25 @@ func (c *copier) add(op *bindings.Op, until time.Duration, answer chan<- error) 
 	if len(b.data) == 0 {
 		b.data = append(b.data, copyHead...)
 	}
+	b.rows = append(b.rows, row{len(b.data), until, answer})
 	b.data = binary.BigEndian.AppendUint16(b.data, uint16(len(op.Write)+1))
 	for i := range op.Write {
 		b.data = appendColumn(b.data, op.Write[i].Value)
 	}
 	b.data = appendColumn(b.data, op.Key)
-	b.answers = append(b.answers, answer)
-	b.until = max(b.until, until)
 	c.filled.Signal()
 	return true
+}
+
+// withdraw takes a row that is given up out of the next COPY: what has not been
+// sent is not written. One that is under way by then stays in it.
+func (c *copier) withdraw(answer chan<- error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(c.next.rows, func(r row) bool { return r.answer == answer })
+	if i >= 0 {
+		c.next.remove(i)
+	}
 }
 
 func appendColumn(b, value []byte) []byte {
@@ -127,14 +166,14 @@ func appendColumn(b, value []byte) []byte {
 func (c *copier) run(conn *pgconn.PgConn) {
 	var b batch
 	for c.take(&b) {
-		err := c.connected(&conn, b.until)
+		err := c.connected(&conn, b.until())
 		if err == nil {
 			err = c.copy(conn, &b)
 		}
-		for i, answer := range b.answers {
-			answer <- err
-			b.answers[i] = nil
+		for _, r := range b.rows {
+			r.answer <- err
 		}
+		clear(b.rows)
 	}
 	closeConn(conn)
 }
@@ -144,12 +183,12 @@ func (c *copier) run(conn *pgconn.PgConn) {
 func (c *copier) take(b *batch) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.next.answers) == 0 && !c.closed {
+	for len(c.next.rows) == 0 && !c.closed {
 		c.filled.Wait()
 	}
-	spare := batch{data: b.data[:0], answers: b.answers[:0]}
+	spare := batch{data: b.data[:0], rows: b.rows[:0]}
 	*b, c.next = c.next, spare
-	return len(b.answers) > 0
+	return len(b.rows) > 0
 }
 
 // connected connects again if the connection broke.
@@ -174,18 +213,18 @@ func (c *copier) within(until time.Duration) (context.Context, context.CancelFun
 
 // copy writes the rows, all of them or none.
 func (c *copier) copy(conn *pgconn.PgConn, b *batch) error {
-	ctx, cancel := c.within(b.until)
+	ctx, cancel := c.within(b.until())
 	defer cancel()
 	b.data = append(b.data, copyEnd...)
 	done, err := conn.CopyFrom(ctx, bytes.NewReader(b.data), c.statement)
 	var refused *pgconn.PgError
 	switch n := done.RowsAffected(); {
-	case err == nil && n == int64(len(b.answers)):
+	case err == nil && n == int64(len(b.rows)):
 		c.statements.Add(1)
 		c.rows.Add(uint64(n))
 		return nil
 	case err == nil:
-		return &bindings.Error{Class: bindings.Other, Err: fmt.Errorf("a COPY of %d rows has written %d", len(b.answers), n)}
+		return &bindings.Error{Class: bindings.Other, Err: fmt.Errorf("a COPY of %d rows has written %d", len(b.rows), n)}
 	case ctx.Err() != nil:
 		// The server's word for a COPY that was cancelled says less.
 		return classed(fmt.Errorf("%w: %w", ctx.Err(), err))

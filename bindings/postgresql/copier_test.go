@@ -1,8 +1,11 @@
 package postgresql
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -161,7 +164,7 @@ func TestRowsThatWaitGoTogether(t *testing.T) {
 func (b *binding) waiting() int {
 	b.copier.mu.Lock()
 	defer b.copier.mu.Unlock()
-	return len(b.copier.next.answers)
+	return len(b.copier.next.rows)
 }
 
 // TestDeadlinesOfCopiedRows: a row that is given up answers at its deadline, and
@@ -186,6 +189,95 @@ func TestDeadlinesOfCopiedRows(t *testing.T) {
 		if err := session.Do(t.Context(), whole(traces.Insert, fmt.Sprint("k", b.clock.Now()))); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestRowsGivenUpBeforeTheirCopyAreNotWritten: whoever waits behind others gives
+// up at the deadline or when it is cancelled, and its row goes nowhere.
+func TestRowsGivenUpBeforeTheirCopyAreNotWritten(t *testing.T) {
+	s := servers.Start(t, "postgresql")
+	b := loading(t, s.Address)
+	sessions := make([]*session, copyConnections+3)
+	for i := range sessions {
+		sessions[i] = sessionOf(t, b)
+	}
+	lock(t, b)
+	var all sync.WaitGroup
+	insert := func(i int, key string) {
+		all.Go(func() {
+			if err := sessions[i].Do(t.Context(), whole(traces.Insert, key)); err != nil {
+				t.Errorf("%s: %v", key, err)
+			}
+		})
+	}
+	for i := range copyConnections {
+		insert(i, fmt.Sprint("before", i))
+		await(t, func() bool { return underWay(t, b) == i+1 })
+	}
+	// The rows given up stand first, between and last.
+	giving := sessions[copyConnections+2]
+	giveUp := func(waiting int) {
+		late := whole(traces.Insert, fmt.Sprint("late", waiting))
+		late.Deadline = b.clock.Now() + 50*time.Millisecond
+		if err := giving.Do(t.Context(), late); bindings.ClassOf(err) != bindings.Timeout {
+			t.Errorf("at its deadline: %v, want the class %v", err, bindings.Timeout)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		answer := make(chan error, 1)
+		go func() { answer <- giving.Do(ctx, whole(traces.Insert, fmt.Sprint("cancelled", waiting))) }()
+		await(t, func() bool { return b.waiting() == waiting+1 })
+		cancel()
+		if err := <-answer; !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+		if n := b.waiting(); n != waiting {
+			t.Errorf("%d rows wait, want %d", n, waiting)
+		}
+	}
+	for i := range 2 {
+		giveUp(i)
+		insert(copyConnections+i, fmt.Sprint("stays", i))
+		await(t, func() bool { return b.waiting() == i+1 })
+	}
+	giveUp(2)
+	unlock(t, b)
+	all.Wait()
+	want := "before0;before1;stays0;stays1"
+	if got := tell(t, s.Address, "SELECT ycsb_key FROM usertable WHERE field9 = repeat('x', 100) ORDER BY 1")[0]; got != want {
+		t.Errorf("written is %s, want %s", got, want)
+	}
+	if n := b.copier.refused.Load(); n != 0 {
+		t.Errorf("%d COPYs were refused", n)
+	}
+}
+
+// TestARowInTheMiddleIsTakenOut: the others' bytes and places stay theirs.
+func TestARowInTheMiddleIsTakenOut(t *testing.T) {
+	c := new(copier)
+	c.filled.L = &c.mu
+	answers := make([]chan error, 4)
+	op := func(i int) *bindings.Op {
+		return &bindings.Op{Key: []byte(strings.Repeat("k", i+1)), Write: []bindings.Field{{Value: []byte{byte(i)}}}}
+	}
+	for i := range answers {
+		answers[i] = make(chan error, 1)
+		c.add(op(i), time.Duration(9-i), answers[i])
+	}
+	c.withdraw(answers[1])
+	c.withdraw(answers[0])
+	c.withdraw(answers[1])
+	c.withdraw(make(chan error, 1))
+	want := new(copier)
+	want.filled.L = &want.mu
+	for _, i := range []int{2, 3} {
+		want.add(op(i), time.Duration(9-i), answers[i])
+	}
+	if !bytes.Equal(c.next.data, want.next.data) || !slices.Equal(c.next.rows, want.next.rows) {
+		t.Errorf("what is left is %q %v, want %q %v", c.next.data, c.next.rows, want.next.data, want.next.rows)
+	}
+	if got := c.next.until(); got != 7 {
+		t.Errorf("the latest deadline is %v, want 7ns", got)
 	}
 }
 

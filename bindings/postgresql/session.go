@@ -221,7 +221,8 @@ func (s *session) copy(ctx context.Context, op *bindings.Op) error {
 	case err := <-s.copied:
 		return err
 	case <-ctx.Done():
-		s.copied = nil // the answer comes to nobody
+		s.binding.copier.withdraw(s.copied)
+		s.copied = nil // an answer that comes yet comes to nobody
 		return ctx.Err()
 	}
 }
