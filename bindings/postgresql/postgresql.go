@@ -32,11 +32,11 @@
 // # Connections
 //
 // Each slot has a connection of its own, and one more serves the rest; so the
-// server must take slots + 1, and two more where the load goes by COPY. The client hides nothing: no pool, no pings, no
-// retries. At its deadline an operation is cancelled by a request on a connection
-// of its own; if the server doesn't react within a second, the connection is
-// closed. The next operation of the slot then connects again, within its own
-// time; how often that was is in the result.
+// server must take slots + 1, and two more where the load goes by COPY. The client
+// hides nothing: no pool, no pings, no retries. At its deadline an operation is
+// cancelled by a request on a connection of its own; if the server doesn't react
+// within a second, the connection is closed. The next operation of the slot then
+// connects again, within its own time; how often that was is in the result.
 //
 // # Loading by COPY
 //
@@ -45,9 +45,10 @@
 // one COPY, a transaction that is answered for all of them; two such are under
 // way at most, on connections of their own. So there are never more rows in one
 // than slots, and service includes the wait for the COPY before. Each operation
-// keeps its deadline; one that is given up may have been written. A COPY that the
-// server refuses wrote nothing: its rows are inserted one by one, each with its
-// own answer. The result counts statements, rows and refusals.
+// keeps its deadline. One that is given up before its COPY begins is not written;
+// one that is given up later may be, since the COPY goes on for the others. A COPY
+// that the server refuses wrote nothing: its rows are inserted one by one, each
+// with its own answer. The result counts statements, rows and refusals.
 package postgresql
 
 import (
@@ -100,11 +101,12 @@ load by COPY     COPY usertable (field0, ..., ycsb_key) FROM STDIN (FORMAT binar
 
 One round trip each, READMODIFYWRITE two; each statement is a transaction of its
 own. All are prepared before the first operation. Each slot has a connection of
-its own: the server must take one more than there are slots, or three more where the
-load goes by COPY: with postgresql.load=copy the INSERTs of phase load that wait
-at the same moment go together, up to one for each slot, and service includes
-that wait. The client retries nothing; how often it had to connect again is in
-the result.`,
+its own: the server must take one more than there are slots, or three more where
+the load goes by COPY: with postgresql.load=copy the INSERTs of phase load that
+wait at the same moment go together, up to one for each slot, and service
+includes that wait; it takes many slots to be worth it. The rows of a COPY that
+the server refuses are inserted one by one. Otherwise the client retries nothing;
+how often it had to connect again is in the result.`,
 	Properties: properties,
 	Kinds:      []traces.Kind{traces.Read, traces.Update, traces.Insert, traces.Scan, traces.ReadModifyWrite, traces.Delete},
 	Place:      bindings.Remote,
