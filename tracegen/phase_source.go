@@ -179,8 +179,14 @@ func (s *phaseSource) cut(b *traces.Block, base uint64) error {
 		return nil
 	}
 	if s.schedule.Random() {
-		for j, due := range b.Due {
-			b.Due[j] = min(due+base, arrival.MaxDue)
+		if last := b.Due[len(b.Due)-1]; last+base > arrival.MaxDue {
+			for j, due := range b.Due {
+				b.Due[j] = min(due+base, arrival.MaxDue)
+			}
+		} else if base > 0 {
+			for j := range b.Due {
+				b.Due[j] += base
+			}
 		}
 	}
 	if b.Due[len(b.Due)-1] < s.end {

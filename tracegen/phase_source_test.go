@@ -2,9 +2,11 @@ package tracegen
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"pianola/tracegen/arrival"
 	"pianola/tracegen/chisquare"
 	"pianola/traces"
 	"pianola/traces/payload"
@@ -235,5 +237,24 @@ func TestOneOfOneField(t *testing.T) {
 	write(t, mustGenerator(t, spec)).ops(t, "run", func(_ uint64, op *traces.Op) { most = max(most, op.Read, op.Written) })
 	if most > payload.MaxFields || most < payload.MaxFields-100 {
 		t.Errorf("the last field chosen is %d of %d", most, payload.MaxFields)
+	}
+}
+
+// TestCutAddsTheBase holds sums of random gaps against what is due before them,
+// where that stays below the last instant and where it doesn't.
+func TestCutAddsTheBase(t *testing.T) {
+	schedule := runOf(t, readySpec(t, "workloada", "recordcount=10", "operationcount=10", "arrivals=poisson")).schedule
+	s := &phaseSource{schedule: schedule, end: arrival.MaxDue, timed: true}
+	for _, base := range []uint64{0, 1, 1 << 40, arrival.MaxDue - 9, arrival.MaxDue - 8, arrival.MaxDue} {
+		b := &traces.Block{Kinds: make([]traces.Kind, 4), Due: []uint64{0, 3, 7, 8}}
+		want := []uint64{}
+		for _, due := range b.Due {
+			if base+due < s.end {
+				want = append(want, base+due)
+			}
+		}
+		if err := s.cut(b, base); err != nil || !slices.Equal(b.Due, want) || b.Len() != len(want) {
+			t.Errorf("behind %d: %d operations, due at %v, %v, want %v", base, b.Len(), b.Due, err, want)
+		}
 	}
 }

@@ -43,6 +43,13 @@ func (c Constant) Fill(due []uint64, first uint64) {
 	high, low := bits.Mul64(first, c.part)
 	_, rest := bits.Div64(high, low, c.num)
 	at := c.Due(first)
+	if c.part == 0 {
+		for j := range due {
+			due[j] = at
+			at += c.whole
+		}
+		return
+	}
 	for j := range due {
 		due[j] = at
 		left, borrow := bits.Sub64(rest+c.part, c.num, 0)
@@ -70,10 +77,25 @@ func (p *Poisson) Draw(stream random.Stream) Drawn { return Drawn{p, stream} }
 // Fill sets due[j] to the sum of the gaps of operations first to first+j.
 func (d Drawn) Fill(due []uint64, first uint64) {
 	d.gaps.Fill(due, d.stream, first)
-	sum := uint64(0)
+	sum, any := uint64(0), uint64(0)
 	for j, gap := range due {
-		sum = min(sum+gap, MaxDue)
+		sum += gap
+		any |= sum
 		due[j] = sum
+	}
+	if any > MaxDue {
+		stop(due)
+	}
+}
+
+// stop makes sums of gaps, each of them at most MaxDue, stop there: from the
+// first one beyond it on, whether or not they passed 2^64 later.
+func stop(due []uint64) {
+	j := 0
+	for ; j < len(due) && due[j] <= MaxDue; j++ {
+	}
+	for ; j < len(due); j++ {
+		due[j] = MaxDue
 	}
 }
 
