@@ -28,12 +28,17 @@ func byCopy(address string) bindings.Properties { return at(address, "postgresql
 
 func TestSuiteByCopy(t *testing.T) {
 	s := servers.Start(t, "postgresql")
-	bindingtest.Run(t, func(t *testing.T) bindings.Binding {
-		tell(t, s.Address, "DROP TABLE IF EXISTS usertable")
-		p := byCopy(s.Address)
-		p["db.url"] += "?synchronous_commit=off"
-		return copying{configured(t, p)}
-	}, bindingtest.Limits{TextOnly: true, MaxFields: mostFields})
+	for columns, limits := range suiteLimits {
+		t.Run(columns, func(t *testing.T) {
+			bindingtest.Run(t, func(t *testing.T) bindings.Binding {
+				tell(t, s.Address, "DROP TABLE IF EXISTS usertable")
+				p := byCopy(s.Address)
+				p["postgresql.columns"] = columns
+				p["db.url"] += "?synchronous_commit=off"
+				return copying{configured(t, p)}
+			}, limits)
+		})
+	}
 }
 
 // What is loaded by COPY is what is loaded otherwise.
@@ -140,6 +145,16 @@ func TestARowThatIsRefusedIsNothingToOthers(t *testing.T) {
 	}
 	if n := b.copier.refused.Load(); n != 1 {
 		t.Errorf("%d COPYs were refused, want 1", n)
+	}
+}
+
+// TestTheSameKeyTwiceInOneCopy: one of them is written, the other is a duplicate.
+func TestTheSameKeyTwiceInOneCopy(t *testing.T) {
+	b := loading(t, servers.Start(t, "postgresql").Address)
+	answers := insertTogether(t, b, []*bindings.Op{whole(traces.Insert, "twin"), whole(traces.Insert, "twin")})
+	slices.SortFunc(answers, func(a, b error) int { return int(bindings.ClassOf(a)) - int(bindings.ClassOf(b)) })
+	if got := []bindings.Class{bindings.ClassOf(answers[0]), bindings.ClassOf(answers[1])}; !slices.Equal(got, []bindings.Class{bindings.OK, bindings.Duplicate}) {
+		t.Errorf("the answers are %v", got)
 	}
 }
 
@@ -278,6 +293,65 @@ func TestARowInTheMiddleIsTakenOut(t *testing.T) {
 	}
 	if got := c.next.until(); got != 7 {
 		t.Errorf("the latest deadline is %v, want 7ns", got)
+	}
+}
+
+// TestAPauseInALoad: rows on the way to a paused server are answered when it goes
+// on, or at their deadline; behind it the load goes on, and nothing that was
+// acknowledged is missing.
+func TestAPauseInALoad(t *testing.T) {
+	s := servers.Start(t, "postgresql")
+	b := loading(t, s.Address)
+	sessions := make([]*session, 8)
+	for i := range sessions {
+		sessions[i] = sessionOf(t, b)
+	}
+	var acknowledged []string
+	// round inserts a record by each session, and returns how many were answered
+	// with each class.
+	round := func(name string, patience time.Duration, meanwhile func()) map[bindings.Class]int {
+		answers := make([]error, len(sessions))
+		var all sync.WaitGroup
+		for i, session := range sessions {
+			op := whole(traces.Insert, fmt.Sprint(name, i))
+			op.Deadline = b.clock.Now() + patience
+			all.Go(func() { answers[i] = session.Do(t.Context(), op) })
+		}
+		meanwhile()
+		all.Wait()
+		classes := map[bindings.Class]int{}
+		for i, err := range answers {
+			classes[bindings.ClassOf(err)]++
+			if err == nil {
+				acknowledged = append(acknowledged, fmt.Sprint(name, i))
+			}
+		}
+		return classes
+	}
+	s.Pause()
+	got := round("patient", time.Minute, func() {
+		time.Sleep(200 * time.Millisecond)
+		if n := b.copier.rows.Load(); n != 0 {
+			t.Errorf("a paused server has taken %d rows", n)
+		}
+		s.Resume()
+	})
+	if got[bindings.OK] != len(sessions) {
+		t.Errorf("with time enough: %v", got)
+	}
+	s.Pause()
+	if got := round("late", 100*time.Millisecond, func() {}); got[bindings.Timeout] != len(sessions) {
+		t.Errorf("without time enough: %v", got)
+	}
+	s.Resume()
+	if got := round("after", time.Minute, func() {}); got[bindings.OK] != len(sessions) {
+		t.Errorf("behind the pause: %v", got)
+	}
+	there := strings.Split(tell(t, s.Address, "SELECT ycsb_key FROM usertable")[0], ";")
+	for _, key := range acknowledged {
+		if !slices.Contains(there, key) {
+			t.Errorf("%s was acknowledged and is not there", key)
+		}
 	}
 }
 

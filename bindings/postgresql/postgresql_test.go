@@ -109,12 +109,15 @@ func tell(t testing.TB, address string, statements ...string) []string {
 	return answers
 }
 
+// suiteLimits are those of each type of columns.
+var suiteLimits = map[string]bindingtest.Limits{
+	"text":  {TextOnly: true, MaxFields: mostFields},
+	"bytes": {MaxFields: mostFields},
+}
+
 func TestSuite(t *testing.T) {
 	s := servers.Start(t, "postgresql")
-	for columns, limits := range map[string]bindingtest.Limits{
-		"text":  {TextOnly: true, MaxFields: mostFields},
-		"bytes": {MaxFields: mostFields},
-	} {
+	for columns, limits := range suiteLimits {
 		t.Run(columns, func(t *testing.T) {
 			bindingtest.Run(t, func(t *testing.T) bindings.Binding {
 				tell(t, s.Address, "DROP TABLE IF EXISTS usertable")
