@@ -58,9 +58,13 @@ func testMulti(t *testing.T, s *servers.Server) {
 	for n := range runRecords {
 		actions = append(actions, multiPut(multiRow(n), "family", fmt.Sprint("value ", n)))
 	}
-	// In the midst of good ones: a family that isn't there, and a condition.
+	// In the midst of good ones: a family that isn't there, a condition, and keys
+	// that no row has.
 	actions[50].Mutate.Family = "nobody's"
 	actions[51].Mutate.Absent = "field0"
+	for _, key := range [][]byte{{}, make([]byte, 1<<15)} {
+		actions = append(actions, multiPut(key, "family", "value"))
+	}
 	calls := b.traffic.Calls.Load()
 	if again := doMulti(t, b.cluster, actions...); again != 0 {
 		t.Errorf("%d actions were sent again", again)
@@ -69,7 +73,7 @@ func testMulti(t *testing.T, s *servers.Server) {
 		t.Errorf("%d calls to one server", n)
 	}
 	for n, a := range actions {
-		if bad := n == 50 || n == 51; bad != (bindings.ClassOf(a.Err) == bindings.Invalid) || !bad && a.Err != nil {
+		if bad := n == 50 || n == 51 || n >= runRecords; bad != (bindings.ClassOf(a.Err) == bindings.Invalid) || !bad && a.Err != nil {
 			t.Errorf("action %d: %v", n, a.Err)
 		}
 	}
@@ -100,6 +104,11 @@ func testMulti(t *testing.T, s *servers.Server) {
 		t.Errorf("removed: %v, exists %v", gone.Err, gone.Exists)
 	}
 	checkMultiEnds(t, b.cluster)
+	large := multiPut(multiRow(1), "family", "value")
+	large.Mutate.Fields[0].Value = make([]byte, wire.MaxFrame)
+	if doMulti(t, b.cluster, large); bindings.ClassOf(large.Err) != bindings.Invalid {
+		t.Errorf("a call of more than %d bytes: %v", wire.MaxFrame, large.Err)
+	}
 }
 
 // checkMultiReads reads what was written, together and not.

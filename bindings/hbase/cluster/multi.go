@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -30,7 +31,19 @@ func (a *Action) row() []byte {
 	return a.Mutate.Row
 }
 
-var errCondition = &bindings.Error{Class: bindings.Invalid, Err: errors.New("a condition has no place in a Multi")}
+// check refuses what would cost the other actions of its call.
+func (a *Action) check() error {
+	switch n := len(a.row()); {
+	case n == 0 || n > maxRow:
+		return &bindings.Error{Class: bindings.Invalid, Err: fmt.Errorf("a key of %d bytes, rows have 1 to %d", n, maxRow)}
+	case a.Mutate != nil && a.Mutate.Absent != "":
+		return &bindings.Error{Class: bindings.Invalid, Err: errors.New("a condition has no place in a Multi")}
+	}
+	return nil
+}
+
+// maxRow is the length of the longest key of a row (HConstants.MAX_ROW_LENGTH).
+const maxRow = 1<<15 - 1
 
 // Multi does actions on any rows of the table, with one call to each server that
 // has some of them, all at the same time, and returns when each action has its
@@ -44,11 +57,9 @@ var errCondition = &bindings.Error{Class: bindings.Invalid, Err: errors.New("a c
 func (c *Cluster) Multi(ctx context.Context, slot int, actions []*Action) (elsewhere int) {
 	left := make([]*Action, 0, len(actions))
 	for _, a := range actions {
-		if a.Mutate != nil && a.Mutate.Absent != "" {
-			a.Err = errCondition
-			continue
+		if a.Err = a.check(); a.Err == nil {
+			left = append(left, a)
 		}
-		left = append(left, a)
 	}
 	for attempt := 0; len(left) > 0; attempt++ {
 		if err := Pause(ctx, attempt); err != nil {
@@ -67,12 +78,17 @@ func (c *Cluster) Multi(ctx context.Context, slot int, actions []*Action) (elsew
 // serves their region where it was sought.
 func (c *Cluster) multi(ctx context.Context, slot int, actions []*Action) (again []*Action) {
 	var calls []*serverCall
+	nowhere := false
 	for _, a := range actions {
-		r, err := c.Locate(ctx, a.row())
+		r, err := c.Find(a.row()), errNoRegion
+		if r == nil && !nowhere { // one lookup in vain is enough for an attempt
+			r, err = c.Locate(ctx, a.row())
+		}
 		switch {
-		case err == nil:
+		case r != nil:
 			calls = addTo(calls, r, a)
 		case Passes(err) && ctx.Err() == nil:
+			nowhere = true
 			again = append(again, a)
 		default:
 			a.Err = Classed(err)
@@ -128,6 +144,12 @@ func (s *serverCall) do(ctx context.Context, c *Cluster, slot int) {
 		for _, a := range s.actions[i] {
 			request.Regions[i].Actions = append(request.Regions[i].Actions, a.Action)
 		}
+	}
+	if n := request.Size(); n > wire.MaxFrame {
+		for i := range s.regions {
+			s.fail(i, &bindings.Error{Class: bindings.Invalid, Err: fmt.Errorf("a call of %d bytes, at most %d are possible", n, wire.MaxFrame)})
+		}
+		return
 	}
 	var answers [][]wire.ActionAnswer
 	err = conn.AskFor(ctx, request, func(r *wire.Response) (err error) {
