@@ -79,7 +79,7 @@ func (p *part) reach(n wide) uint64 {
 			break
 		}
 	}
-	return least + uint64(sort.Search(int(most-least-1), func(i int) bool { return p.parts(least + uint64(i) + 1).above(n) }))
+	return least + search(most-least-1, func(i uint64) bool { return p.parts(least + i + 1).above(n) })
 }
 
 // Parts is a profile of steps, ramps and bursts.

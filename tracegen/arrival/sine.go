@@ -2,7 +2,6 @@ package arrival
 
 import (
 	"math/big"
-	"sort"
 	"time"
 
 	"pianola/traces"
@@ -122,7 +121,7 @@ func (s *Sine) after(step, n uint64) uint64 {
 		width *= 2
 	}
 	width = min(width, lastStep-step)
-	return step + uint64(sort.Search(int(width), func(i int) bool { return s.node(step+uint64(i)+1) > n }))
+	return step + search(width, func(i uint64) bool { return s.node(step+i+1) > n })
 }
 
 // Fill sets due[j] to Due(first+j).
