@@ -55,6 +55,9 @@ func bothServers(t *testing.T, b *binding) []string {
 // testMultiOnBoth does actions on rows of both servers, and then on one that has
 // moved meanwhile.
 func testMultiOnBoth(t *testing.T, b *binding, addresses []string) {
+	for n := range 6 {
+		moveTo(t, b, sixth(n), addresses[n%2])
+	}
 	if err := b.cluster.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -83,10 +86,28 @@ func testMultiOnBoth(t *testing.T, b *binding, addresses []string) {
 	if now := b.cluster.Find(sixth(0)); again == 0 || now == nil || now.Server.Address != to {
 		t.Errorf("%d actions were sent again; the region moved to %s, taken to be %+v", again, to, now)
 	}
+	for n := range 6 { // a load wants an empty table
+		all = append(all, multiDelete(sixth(n)))
+	}
+	doMulti(t, b.cluster, all[6:]...)
 	for n, a := range all {
 		if a.Err != nil {
 			t.Errorf("action %d: %v", n, a.Err)
 		}
+	}
+}
+
+// moveTo has a server serve the region of a row.
+func moveTo(t *testing.T, b *binding, row []byte, address string) {
+	t.Helper()
+	r, err := b.cluster.Locate(t.Context(), row)
+	if err == nil && r.Server.Address != address {
+		if err = b.cluster.MoveRegion(t.Context(), row, address); err == nil {
+			b.cluster.Forget(r)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -15,6 +15,9 @@ const (
 	// second the database answers, halfLength how long half of that is asked for.
 	closedOps  = 5000
 	halfLength = 2 * time.Second
+	// closedSlots is how many of them are in flight: more than a server's queue
+	// takes are refused, which is no answer.
+	closedSlots = 64
 )
 
 // Half asks the database for half of what it answers in a closed loop, and
@@ -47,6 +50,9 @@ func (o *Outage) reads(t *testing.T, n int, gap time.Duration, asap bool) *measu
 	h.Records = records
 	r := o.runner(t, h, append(tracetest.Inserts(records), tracetest.Reads(1, n, gap, records)...))
 	r.Phases, r.Asap = replay.RunOnly, asap
+	if asap {
+		r.Slots = closedSlots
+	}
 	result, err := r.Run(t.Context())
 	if err != nil {
 		t.Fatalf("run: %v", err)
