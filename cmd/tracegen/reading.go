@@ -22,21 +22,12 @@ func readAll(r *traces.Reader, look func(*traces.Block), stderr io.Writer) (*tra
 func readWith(r *traces.Reader, look func(*traces.Block), at *position) (*traces.Totals, error) {
 	h := r.Header()
 	stated, known := r.Totals()
-	var b traces.Block
-	for {
-		switch err := r.NextBlock(&b); err {
-		case nil:
-			look(&b)
-			now := tracegen.Progress{Phase: h.Phases[b.Phase].Name, Done: b.PhaseFirst + uint64(b.Len())}
-			if known {
-				now.Of = stated.Phases[b.Phase].Count()
-			}
-			at.set(now)
-		case io.EOF:
-			totals, _ := r.Totals() // known at the end
-			return totals, nil
-		default:
-			return nil, err
+	return traces.Verify(r, func(b *traces.Block) {
+		look(b)
+		now := tracegen.Progress{Phase: h.Phases[b.Phase].Name, Done: b.PhaseFirst + uint64(b.Len())}
+		if known {
+			now.Of = stated.Phases[b.Phase].Count()
 		}
-	}
+		at.set(now)
+	})
 }
