@@ -20,8 +20,8 @@ func newBuilder(h *traces.Header) *builder {
 }
 
 // build fills s.op from s.trace, but for what is the same for all of the slot's
-// ops. version is that of the values it writes.
-func (b *builder) build(s *slot, version uint64) {
+// ops. Its values have the version s.version.
+func (b *builder) build(s *slot) {
 	op := &s.trace
 	s.key = b.header.Keys.Append(s.key[:0], op.Key)
 	s.op.Kind, s.op.Key, s.op.ScanLength = op.Kind, s.key, int(op.ScanLength)
@@ -48,7 +48,7 @@ func (b *builder) build(s *slot, version uint64) {
 	values := s.values[:0]
 	for i := first; i < limit; i++ {
 		at := len(values)
-		values = fields.Append(values, b.header.Seed, op.Key, i, version)
+		values = fields.Append(values, b.header.Seed, op.Key, i, s.version)
 		f := &s.fields[i-first]
 		f.Name, f.Value = b.names[i], values[at:len(values):len(values)]
 	}

@@ -48,17 +48,9 @@ func driftRows(t *testing.T, g generator) {
 
 // watchedRun replays phase run of a trace on null and watches when ops start.
 func watchedRun(t *testing.T, path string, n uint64) (*watched, *measure.Phase) {
-	driver := null.Driver
-	properties, err := driver.Configure(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	binding, err := driver.New(properties)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &watched{Pipeliner: binding.(bindings.Pipeliner), ops: n, first: measure.NewHistogram(), last: measure.NewHistogram()}
-	r := &replay.Runner{Driver: &driver, Binding: w, Properties: properties, Phases: replay.RunOnly, Slots: 1000, Deadline: watchedDeadline}
+	r := runnerOn(t, &null.Driver)
+	w := &watched{Pipeliner: r.Binding.(bindings.Pipeliner), ops: n, first: measure.NewHistogram(), last: measure.NewHistogram()}
+	r.Binding, r.Phases, r.Slots, r.Deadline = w, replay.RunOnly, 1000, watchedDeadline
 	return w, confirmedRun(t, r, path, n)
 }
 

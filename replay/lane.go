@@ -75,9 +75,6 @@ func (l *lane) issue(s *slot) {
 // are late already go in bursts.
 func (l *lane) dispatch(p *phaseRun) {
 	for {
-		if l.kept > 0 && !p.cursor.atHand() {
-			l.flush()
-		}
 		if p.order == nil && l.issueBurst(p, l.reached) {
 			continue
 		}
@@ -158,8 +155,8 @@ func (l *lane) issueBurst(p *phaseRun, due time.Duration) bool {
 	return len(l.burst) > 0
 }
 
-// collect claims the ops of a burst. It takes half of the slots at most: those
-// that it takes don't count as free, and it is late.
+// collect claims the ops of a burst, which goes out late: of half of the slots at
+// most, since those that it takes don't count as free meanwhile.
 func (l *lane) collect(p *phaseRun, due time.Duration) {
 	l.burst = l.burst[:0]
 	if !p.claims.TryLock() {

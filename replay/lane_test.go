@@ -23,17 +23,13 @@ func intoNull(ctx context.Context, t *testing.T, records uint64, ops []traces.Op
 	h := tracetest.Header(tracetest.Load(), tracetest.Run(1e6))
 	h.Keys = payload.Keys{Prefix: "user", Padding: 1, Order: payload.Hashed}
 	h.Records = records
-	driver := null.Driver
-	p, err := driver.Configure(bindings.Properties{}, nil)
-	if err != nil {
+	r := runnerOn(t, &null.Driver)
+	var err error
+	if r.Trace, err = traces.Open(tracetest.File(t, h, ops)); err != nil {
 		t.Fatal(err)
 	}
-	binding, err := driver.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := runner(t, &replaytest.Binding{}, h, ops)
-	r.Driver, r.Binding, r.Properties, r.Slots, r.Asap, r.Order = &driver, binding, p, 40, true, order
+	defer r.Trace.Close()
+	r.Slots, r.Asap, r.Order = 40, true, order
 	if progress != nil {
 		progress(r)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"pianola/bindings"
 	"pianola/bindings/null"
-	"pianola/replay"
 	"pianola/replay/measure"
 	"pianola/traces"
 	"pianola/traces/benchtable"
@@ -97,21 +96,14 @@ func flush(t *testing.T, out *tabwriter.Writer) {
 func latenessRun(t *testing.T, driver *bindings.Driver, slots int, rate uint64) *measure.Phase {
 	n := int(rate) * latenessSeconds
 	path := tracetest.File(t, tracetest.Header(tracetest.Run(rate)), tracetest.Reads(0, n, time.Second/time.Duration(rate), 1000))
-	r, err := traces.Open(path)
-	if err != nil {
+	r := runnerOn(t, driver)
+	r.Slots = slots
+	var err error
+	if r.Trace, err = traces.Open(path); err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	p, err := driver.Configure(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	binding, err := driver.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := &replay.Runner{Trace: r, Driver: driver, Binding: binding, Properties: p, Slots: slots}
-	res, err := run.Run(context.Background())
+	defer r.Trace.Close()
+	res, err := r.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

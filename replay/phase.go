@@ -87,6 +87,9 @@ type phaseRun struct {
 // now returns the instant in the phase.
 func (p *phaseRun) now() time.Duration { return p.clock.Now() - p.start }
 
+// free reports whether no op waits for a due time or for another op.
+func (p *phaseRun) free() bool { return !p.paced && p.order == nil }
+
 // spend tells the lanes that no more ops are to be issued.
 func (p *phaseRun) spend() { p.ending.Do(func() { close(p.spent) }) }
 
@@ -96,7 +99,7 @@ const lateMin = 10 * time.Millisecond
 
 // build makes the bytes of the op in s.
 func (p *phaseRun) build(s *slot) {
-	p.builder.build(s, s.version)
+	p.builder.build(s)
 	if s.reading != nil {
 		s.reading.begin()
 		s.op.Rows = s.reading

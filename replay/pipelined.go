@@ -36,10 +36,9 @@ func (e *pipelined) run(p *phaseRun) (hung int) {
 		close(watched)
 	}()
 	lanes := e.divide(p)
-	free := !p.paced && p.order == nil
 	each(lanes, func(l *lane) {
 		l.timer = time.NewTimer(time.Hour)
-		if free {
+		if p.free() {
 			l.dispatchFreely(p)
 		} else {
 			l.dispatch(p)
@@ -60,7 +59,7 @@ func (e *pipelined) run(p *phaseRun) (hung int) {
 // divide shares the slots out among the lanes that run the phase, and returns
 // those: the first one alone if ops wait for their due time or for each other.
 func (e *pipelined) divide(p *phaseRun) []*lane {
-	if p.paced || p.order != nil || p.check != nil || p.deletes || len(e.lanes) == 1 {
+	if !p.free() || p.check != nil || p.deletes || len(e.lanes) == 1 {
 		for _, s := range e.slots {
 			s.stripe = s.number // answers come from any goroutine
 		}

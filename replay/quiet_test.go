@@ -9,7 +9,6 @@ import (
 	"pianola/bindings"
 	"pianola/bindings/null"
 	"pianola/bindings/pebble"
-	"pianola/replay"
 	"pianola/replay/measure"
 	"pianola/traces"
 	"pianola/traces/tracetest"
@@ -44,14 +43,8 @@ func quietRun(t *testing.T, path string, driver *bindings.Driver) *measure.Phase
 		t.Fatal(err)
 	}
 	defer trace.Close()
-	properties, err := driver.Configure(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	binding, err := driver.New(properties)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res := realTime(t, &replay.Runner{Trace: trace, Driver: driver, Binding: binding, Properties: properties})
+	r := runnerOn(t, driver)
+	r.Trace = trace
+	res := realTime(t, r)
 	return &res.Phases[1]
 }

@@ -124,20 +124,11 @@ func allocationsPerOp(long, short benchtable.Cost) float64 {
 // fastRun replays phase run as fast as it goes: as a closed loop, or by a
 // schedule that is over before the first op is done.
 func fastRun(t *testing.T, path string, paced bool, n uint64) {
-	r := &replay.Runner{Phases: replay.RunOnly, Slots: 1000, Asap: !paced, Deadline: time.Hour}
+	r := runnerOn(t, &null.Driver)
+	r.Phases, r.Slots, r.Asap, r.Deadline = replay.RunOnly, 1000, !paced, time.Hour
 	if paced {
 		r.SpeedNumerator, r.SpeedDenominator = 1_000_000, 1
 	}
-	driver := null.Driver
-	properties, err := driver.Configure(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	binding, err := driver.New(properties)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Driver, r.Binding, r.Properties = &driver, binding, properties
 	confirmedRun(t, r, path, n)
 }
 

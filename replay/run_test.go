@@ -31,6 +31,21 @@ func runner(t *testing.T, b *replaytest.Binding, h *traces.Header, ops []traces.
 	return &replay.Runner{Trace: r, Driver: b.Driver(), Binding: b}
 }
 
+// runnerOn returns a runner on a driver's binding by its defaults, without a
+// trace.
+func runnerOn(t *testing.T, driver *bindings.Driver) *replay.Runner {
+	t.Helper()
+	p, err := driver.Configure(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binding, err := driver.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &replay.Runner{Driver: driver, Binding: binding, Properties: p}
+}
+
 // bubble runs f inside a bubble with a context that ends at the bubble's end.
 func bubble(t *testing.T, f func(ctx context.Context)) {
 	t.Helper()

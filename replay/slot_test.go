@@ -40,7 +40,8 @@ func TestSlotsBuildValuesOfEveryScheme(t *testing.T) {
 			if version%3 == 0 {
 				s.trace.Written = traces.OneField(int(version % 5))
 			}
-			b.build(s, version)
+			s.version = version
+			b.build(s)
 		}
 		for range 50 {
 			next()

@@ -205,11 +205,11 @@ func (h *chunkHash) putEven(ops *hashedOps, gap uint64, paced bool) (done, n int
 	return done, n
 }
 
-// put writes the canonical bytes of the ops from the given one on behind n bytes
-// and returns how many there are. Which
-// parts an op has and how long they are can't be foretold, so in the usual case
-// there is no branch for it: two words are written, and count for as many bytes
-// as they have. The gap alone is taken for that of the op before until it is not.
+// put writes the canonical bytes of the ops from the given one on behind n bytes,
+// and returns how many bytes there are then. Which parts an op has and how long
+// they are can't be foretold, so in the usual case there is no branch for it: two
+// words are written, and count for as many bytes as they have. The gap alone is
+// taken for that of the op before until it is not.
 func (h *chunkHash) put(ops *hashedOps, from, n int, paced bool) int {
 	kinds, buf := ops.kinds[from:], h.buf
 	count := len(kinds)
