@@ -134,7 +134,8 @@ type binding struct {
 	server   serverFacts
 }
 
-// firstAnswer bounds the wait for the first answer of a server.
+// firstAnswer bounds the wait for the first answer of a server, unless the URL
+// asks for a longer selection.
 const firstAnswer = 8 * time.Second
 
 // Open connects, and opens every connection of the pool.
@@ -165,7 +166,7 @@ func (b *binding) Open(ctx context.Context, cfg bindings.Config) error {
 // connect waits for a first answer, learns what the server is, and fills the
 // pool.
 func (b *binding) connect(ctx context.Context, slots int) error {
-	first, cancel := context.WithTimeout(ctx, firstAnswer)
+	first, cancel := context.WithTimeout(ctx, max(firstAnswer, *b.options.ServerSelectionTimeout+time.Second))
 	defer cancel()
 	b.monitor.expect(len(b.options.Hosts), cancel)
 	if err := b.client.Ping(first, readpref.Primary()); err != nil {

@@ -56,9 +56,11 @@ func configured(t testing.TB, given bindings.Properties) *binding {
 // databases numbers the databases of a test's server.
 var databases atomic.Int64
 
-// on returns the properties of an empty database of the server.
+// on returns the properties of an empty database of the server, which may take
+// its time to answer at first while the machine is full of other tests.
 func on(server *servers.Server, options string) bindings.Properties {
-	return bindings.Properties{"mongodb.url": fmt.Sprintf("mongodb://%s/test%d_%d?%s", server.Address, os.Getpid(), databases.Add(1), options)}
+	return bindings.Properties{"mongodb.url": fmt.Sprintf("mongodb://%s/test%d_%d?serverSelectionTimeoutMS=30000&connectTimeoutMS=29000&%s",
+		server.Address, os.Getpid(), databases.Add(1), options)}
 }
 
 // opened opens a binding, and closes it behind the test.
@@ -238,6 +240,24 @@ func TestSilence(t *testing.T) {
 	mustFailToOpen(t, bindings.Properties{"mongodb.url": "mongodb://" + l.Addr().String()}, l.Addr().String(), "timeout")
 }
 
+// TestPatience: how long the URL says is how long a silent server is waited for,
+// also where that is longer than without it.
+func TestPatience(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	b := configured(t, bindings.Properties{"mongodb.url": "mongodb://" + l.Addr().String() + "/?serverSelectionTimeoutMS=9000&connectTimeoutMS=60000"})
+	start := time.Now()
+	if err := b.Open(t.Context(), testConfig(1)); err == nil {
+		b.Close()
+		t.Fatal("a silent server is opened")
+	} else if took := time.Since(start); took < 9*time.Second {
+		t.Errorf("given up after %v: %v", took, err)
+	}
+}
+
 func TestPasswords(t *testing.T) {
 	server := servers.Start(t, "mongodb-auth")
 	url := "mongodb://" + servers.MongoDBUser + "@" + server.Address + "/test?authSource=admin"
@@ -285,8 +305,8 @@ func TestTLS(t *testing.T) {
 	if got := factOf(t, b, "encryption"); got != "TLS, the server's certificate is verified" {
 		t.Errorf("encryption: %q", got)
 	}
-	mustFailToOpen(t, on(server, "tls=true"), server.Address, "unknown authority")
-	mustFailToOpen(t, on(server, ""), server.Address)
+	mustFailToOpen(t, bindings.Properties{"mongodb.url": "mongodb://" + server.Address + "/?tls=true"}, server.Address, "unknown authority")
+	mustFailToOpen(t, bindings.Properties{"mongodb.url": "mongodb://" + server.Address}, server.Address)
 	insecure := opened(t, on(server, "tls=true&tlsInsecure=true"), 1)
 	if got := factOf(t, insecure, "encryption"); !strings.Contains(got, "not verified") {
 		t.Errorf("encryption: %q", got)
