@@ -43,6 +43,8 @@ var rooms = []room{
 	{packages: "traces/keymap", ours: []string{"traces/payload"}, outside: []string{processor}},
 	{packages: "tracegen/random", ours: []string{"traces/payload"}, tests: []string{"tracegen/chisquare"}, outside: []string{processor}},
 	{packages: "traces/archive", tests: []string{"traces"}},
+	{packages: "traces", ours: []string{"proto/...", "traces/..."},
+		outside: []string{protobuf, processor, "github.com/klauspost/compress"}},
 	{packages: "traces/...", ours: []string{"proto/...", "traces/..."},
 		outside: []string{protobuf, "github.com/klauspost/compress"}},
 

@@ -116,6 +116,37 @@ func TestChunksAreHashedByTheirDefinition(t *testing.T) {
 	}
 }
 
+// Long parts stand among short ones, eight of which may be written together.
+func TestLongPartsAmongShortOnes(t *testing.T) {
+	for bit := range 63 {
+		for _, off := range []uint64{0, 1} {
+			size := uint64(1)<<bit - off
+			for place := range 17 {
+				for _, kind := range []Kind{Read, Update, Scan, ReadModifyWrite, Delete} {
+					b := &Block{}
+					for i := range 40 {
+						b.Kinds, b.Keys, b.Due = append(b.Kinds, Read), append(b.Keys, uint64(i%3)), append(b.Due, uint64(i*i))
+						b.Read, b.Written = append(b.Read, 0), append(b.Written, 0)
+					}
+					b.Kinds[place] = kind
+					checkChunk(t, b, true, 8)
+					if kind.Writes() {
+						b.Written[place] = FieldSet(size & (1<<31 - 1))
+						checkChunk(t, b, true, 9)
+					}
+					b.Keys[place] = size
+					checkChunk(t, b, false, place)
+					b.Keys[place] = 0
+					for i := range b.Due[place:] {
+						b.Due[place+i] += size
+					}
+					checkChunk(t, b, true, 16)
+				}
+			}
+		}
+	}
+}
+
 func FuzzChunkHash(f *testing.F) {
 	f.Add(uint64(1), uint16(600), uint32(0), uint16(3))
 	f.Add(uint64(2), uint16(1500), uint32(0x0500_0A7E), uint16(512))

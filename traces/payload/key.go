@@ -65,9 +65,13 @@ func HashNumber(n uint64) uint64 {
 
 // Append appends the key of key number n to dst.
 func (k *Keys) Append(dst []byte, n uint64) []byte {
+	return k.AppendNumber(append(dst, k.Prefix...), n)
+}
+
+// AppendNumber appends what is behind the prefix in the key of key number n.
+func (k *Keys) AppendNumber(dst []byte, n uint64) []byte {
 	if k.Order == Hashed {
 		n = HashNumber(n)
 	}
-	dst = append(dst, k.Prefix...)
 	return appendDecimal(dst, n, k.Padding)
 }

@@ -3,6 +3,7 @@ package payload
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -44,19 +45,14 @@ func eightHexDigits(v uint64) uint64 {
 // '0' plus the low six bits of byte j mod 8 of Mix(state + (1 + j/8)·golden
 // ratio).
 func appendPrintable(dst []byte, state uint64, n int) []byte {
-	for n >= 8 {
+	at := len(dst)
+	dst = slices.Grow(dst, n+7)
+	out := dst[at : at+(n+7)&^7] // whole words, of which the last one may be cut
+	for ; len(out) >= 8; out = out[8:] {
 		state += golden
-		dst = binary.LittleEndian.AppendUint64(dst, printable(Mix(state)))
-		n -= 8
+		binary.LittleEndian.PutUint64(out, printable(Mix(state)))
 	}
-	if n > 0 {
-		word := printable(Mix(state + golden))
-		for range n {
-			dst = append(dst, byte(word))
-			word >>= 8
-		}
-	}
-	return dst
+	return dst[:at+n]
 }
 
 // Version reads the version at the head of a value. It reports false if the
@@ -109,11 +105,26 @@ func Sum(seed uint64, b []byte) uint64 {
 			tail |= uint64(c) << (8 * i)
 		}
 	}
-	for len(b) >= 8 {
-		// The high half of the product takes every bit to the others.
-		high, low := bits.Mul64(h^binary.LittleEndian.Uint64(b), golden)
-		h = high ^ low
-		b = b[8:]
+	if len(b) >= 64 {
+		// Four chains, since a link waits for the one before.
+		h1, h2, h3 := h+1, h+2, h+3
+		for ; len(b) >= 32; b = b[32:] {
+			h = link(h, binary.LittleEndian.Uint64(b))
+			h1 = link(h1, binary.LittleEndian.Uint64(b[8:]))
+			h2 = link(h2, binary.LittleEndian.Uint64(b[16:]))
+			h3 = link(h3, binary.LittleEndian.Uint64(b[24:]))
+		}
+		h = link(link(h, h1), link(h2, h3))
+	}
+	for ; len(b) >= 8; b = b[8:] {
+		h = link(h, binary.LittleEndian.Uint64(b))
 	}
 	return Mix(h ^ tail)
+}
+
+// link takes a word into a hash: the high half of the product takes every bit to
+// the others.
+func link(h, word uint64) uint64 {
+	high, low := bits.Mul64(h^word, golden)
+	return high ^ low
 }

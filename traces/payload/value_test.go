@@ -233,7 +233,7 @@ func TestSumDependsOnEveryByteAndOnTheLength(t *testing.T) {
 		}
 		seen[s] = name
 	}
-	for n := range 41 {
+	for n := range 141 {
 		b := (what{1, 2, 3, 4}).value(n)
 		add(fmt.Sprintf("%d bytes", n), b)
 		for i := range b {
@@ -258,25 +258,37 @@ func TestSumDependsOnEveryByteAndOnTheLength(t *testing.T) {
 	}
 }
 
-// Results of years ago hold sums: words in order, the tail as a word of its own.
+// Results of years ago hold sums: those of words in order, four chains of them
+// where there are many, the tail as a word of its own.
 func TestSumIsTheOneOfOldResults(t *testing.T) {
-	b := []byte("a key, and what else is handed over to a database: bytes, of any number")
+	b := make([]byte, 300)
+	for i := range b {
+		b[i] = byte(i * i / 7)
+	}
+	word := func(from, to int) (word uint64) {
+		for j := from; j < to; j++ {
+			word |= uint64(b[j]) << (8 * (j % 8))
+		}
+		return word
+	}
+	link := func(h, word uint64) uint64 {
+		high, low := bits.Mul64(h^word, golden)
+		return high ^ low
+	}
 	for n := range len(b) + 1 {
-		want := uint64(n)*golden ^ 7
-		for i := 0; i+8 <= n; i += 8 {
-			word := uint64(0)
-			for j := range 8 {
-				word |= uint64(b[i+j]) << (8 * j)
+		want, i := uint64(n)*golden^7, 0
+		if n >= 64 {
+			chains := [4]uint64{want, want + 1, want + 2, want + 3}
+			for ; i < n/32*4; i++ {
+				chains[i%4] = link(chains[i%4], word(8*i, 8*i+8))
 			}
-			high, low := bits.Mul64(want^word, golden)
-			want = high ^ low
+			want = link(link(chains[0], chains[1]), link(chains[2], chains[3]))
 		}
-		tail := uint64(0)
-		for j := n / 8 * 8; j < n; j++ {
-			tail |= uint64(b[j]) << (8 * (j % 8))
+		for ; i < n/8; i++ {
+			want = link(want, word(8*i, 8*i+8))
 		}
-		if got := Sum(7, b[:n]); got != Mix(want^tail) {
-			t.Errorf("%d bytes: %x, want %x", n, got, Mix(want^tail))
+		if got := Sum(7, b[:n]); got != Mix(want^word(8*i, n)) {
+			t.Errorf("%d bytes: %x, want %x", n, got, Mix(want^word(8*i, n)))
 		}
 	}
 }
