@@ -24,7 +24,7 @@ quiet: ## test the verdicts in real time, and 20 healthy runs; needs a quiet mac
 lint: ## check format, vet, staticcheck, layering, modules and schemas
 	.ci/check format vet staticcheck layering modules proto
 
-fuzz: ## run each fuzz test for FUZZTIME (60s or 5s)
+fuzz: ## run each fuzz test for FUZZTIME (60s or 3s)
 	.ci/check fuzz
 
 generate: ## generate code from the schemas

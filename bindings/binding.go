@@ -42,8 +42,8 @@ type Clock interface {
 }
 
 // Op is one operation with its bytes built. The runner owns it and everything
-// it points to; a session may use it until it has answered, and must not keep
-// any of it.
+// it points to; a session may use it until it has answered, and must neither
+// write to it nor keep any of it.
 type Op struct {
 	Kind  traces.Kind
 	Table string

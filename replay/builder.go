@@ -23,7 +23,11 @@ func newBuilder(h *traces.Header) *builder {
 // ops. Its values have the version s.version.
 func (b *builder) build(s *slot) {
 	op := &s.trace
-	s.key = b.header.Keys.Append(s.key[:0], op.Key)
+	prefix := len(b.header.Keys.Prefix)
+	if len(s.key) < prefix {
+		s.key = append(s.key[:0], b.header.Keys.Prefix...)
+	}
+	s.key = b.header.Keys.AppendNumber(s.key[:prefix], op.Key)
 	s.op.Kind, s.op.Key, s.op.ScanLength = op.Kind, s.key, int(op.ScanLength)
 	s.op.Read, s.op.Write, s.op.Rows, s.op.ReadEnded = nil, nil, nil, 0
 	if op.Kind.Reads() {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pianola/bindings"
+	"pianola/replay/measure"
 )
 
 // lane is a goroutine that issues ops through a pipeline, and its share of the
@@ -16,7 +17,7 @@ type lane struct {
 	flusher bindings.Flusher
 	kept    int
 	slots   []*slot
-	free    *slotQueue
+	free    *freeSlots
 	// held is a slot that was taken and not used.
 	held  *slot
 	burst []*slot
@@ -43,8 +44,8 @@ func newLane(number int, pipeline bindings.Pipeline) *lane {
 }
 
 // begin prepares the lane for a phase in which it has the given slots.
-func (l *lane) begin(slots []*slot) {
-	l.slots, l.free, l.held, l.reached = slots, newSlotQueue(slots), nil, -1
+func (l *lane) begin(slots []*slot, recorder *measure.Recorder) {
+	l.slots, l.free, l.held, l.reached = slots, newFreeSlots(slots, recorder, l.number), nil, -1
 	for _, s := range slots {
 		s.lane = l
 	}
@@ -61,7 +62,7 @@ func (l *lane) flush() {
 // issue sends the op of s.
 func (l *lane) issue(s *slot) {
 	s.begin()
-	l.reached = s.start
+	l.reached = s.sample.Start
 	l.pipeline.Issue(&s.op)
 	if l.flusher == nil {
 		return
@@ -144,11 +145,11 @@ func (l *lane) issueBurst(p *phaseRun, due time.Duration) bool {
 		if !p.paced {
 			s.readyFrom(l.reached)
 		}
-		p.recorder.Offer(l.number, s.trace.Kind, s.due)
+		p.recorder.Offer(l.number, s.trace.Kind, s.sample.Due)
 		p.admit(s)
-		s.start = p.now()
+		s.sample.Start = p.now()
 		if p.paced {
-			p.countLate(s.ready, s.start)
+			p.countLate(s.sample.Ready, s.sample.Start)
 		}
 		l.issue(s)
 	}

@@ -25,10 +25,12 @@ const latenessSeconds = 3
 // sleepRatio is how many times later a loop over time.Sleep is to start at p50.
 const sleepRatio = 500
 
-// latenessCase is one rate on one kind of target; a bar of 0 is none.
+// latenessCase is one rate on one kind of target; a bar of 0 is none. What is
+// beyond a machine with the server beside may leave ops without an answer.
 type latenessCase struct {
 	rate     uint64
 	p50, p99 time.Duration
+	beyond   bool
 }
 
 // latenessRows show how late ops start, and beside it how late they do by a loop
@@ -36,8 +38,10 @@ type latenessCase struct {
 // worth as much as the machine was quiet: the gaps that the clock showed to a
 // spinning thread and the load tell that.
 func latenessRows(t *testing.T) {
+	blocking := []latenessCase{
+		{rate: 1_000}, {rate: 10_000, p99: 500 * time.Microsecond}, {rate: 100_000, beyond: true}, {rate: 1_000_000, beyond: true}}
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(out, "\nstart lateness\tslots\top/s\tp50\tbar\t\tp99\tbar\t\tp99.9\ttime.Sleep p50\tover ours\tbar %d\tcores\tclock gap p99\tload average\t\n", sleepRatio)
+	fmt.Fprintf(out, "\nstart lateness\tslots\top/s\tp50\tbar\t\tp99\tbar\t\tp99.9\tcompleted\ttime.Sleep p50\tover ours\tbar %d\tcores\tclock gap p99\tload average\t\n", sleepRatio)
 	for _, target := range []struct {
 		name  string
 		slots int
@@ -45,21 +49,23 @@ func latenessRows(t *testing.T) {
 		cases []latenessCase
 	}{
 		{"null", 1000, func(*testing.T) *bindings.Driver { return &null.Driver }, []latenessCase{
-			{1_000, 0, 50 * time.Microsecond}, {10_000, 0, 50 * time.Microsecond},
-			{100_000, 500 * time.Nanosecond, 60 * time.Microsecond}, {1_000_000, 0, 0}}},
-		{"loopback, pipelined", 1000, echoPipelined, []latenessCase{{1_000, 0, 0}, {10_000, 0, 0}, {100_000, 0, 0}}},
-		{"loopback, blocking", 64, echoBlocking, []latenessCase{{1_000, 0, 0}, {10_000, 0, 500 * time.Microsecond}}},
-		{"loopback, blocking", 1000, echoBlocking, []latenessCase{{1_000, 0, 0}, {10_000, 0, 500 * time.Microsecond}}},
+			{rate: 1_000, p99: 50 * time.Microsecond}, {rate: 10_000, p99: 50 * time.Microsecond},
+			{rate: 100_000, p50: 500 * time.Nanosecond, p99: 60 * time.Microsecond}, {rate: 1_000_000}}},
+		{"loopback, pipelined", 1000, echoPipelined, []latenessCase{
+			{rate: 1_000}, {rate: 10_000}, {rate: 100_000}, {rate: 1_000_000, beyond: true}}},
+		{"loopback, blocking", 64, echoBlocking, blocking},
+		{"loopback, blocking", 1000, echoBlocking, blocking},
 	} {
 		for _, c := range target.cases {
-			p := latenessRun(t, target.open(t), target.slots, c.rate)
-			lag := total(t, p).Lag
+			p := latenessRun(t, target.open(t), target.slots, c)
+			all := total(t, p)
+			lag := all.Lag
 			p50, p99 := lag.Quantile(measure.P50).Value, lag.Quantile(measure.P99).Value
 			slept := sleepLateness(c.rate)
 			ratio := float64(slept) / float64(max(p50, 1))
-			fmt.Fprintf(out, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.0f\t%s\t%.2f\t%s\t%s\t\n", target.name, target.slots, c.rate,
+			fmt.Fprintf(out, "%s\t%d\t%d\t%s\t%s\t%s\t%.1f %%\t%s\t%.0f\t%s\t%.2f\t%s\t%s\t\n", target.name, target.slots, c.rate,
 				beside(p50, c.p50), beside(p99, c.p99), measure.FormatDuration(lag.Quantile(measure.P999).Value),
-				measure.FormatDuration(slept), ratio, verdictOn(target.name != "null", ratio >= sleepRatio),
+				100*float64(all.Counts.Completed)/float64(all.Counts.Offered), measure.FormatDuration(slept), ratio, verdictOn(target.name != "null", ratio >= sleepRatio),
 				(p.Health.CPUUser+p.Health.CPUSystem).Seconds()/p.Length.Seconds(), measure.FormatDuration(p.Health.GapP99), benchtable.Load())
 		}
 	}
@@ -93,7 +99,8 @@ func flush(t *testing.T, out *tabwriter.Writer) {
 }
 
 // latenessRun replays READs at a rate and fails where one is not completed.
-func latenessRun(t *testing.T, driver *bindings.Driver, slots int, rate uint64) *measure.Phase {
+func latenessRun(t *testing.T, driver *bindings.Driver, slots int, c latenessCase) *measure.Phase {
+	rate := c.rate
 	n := int(rate) * latenessSeconds
 	path := tracetest.File(t, tracetest.Header(tracetest.Run(rate)), tracetest.Reads(0, n, time.Second/time.Duration(rate), 1000))
 	r := runnerOn(t, driver)
@@ -108,7 +115,7 @@ func latenessRun(t *testing.T, driver *bindings.Driver, slots int, rate uint64) 
 		t.Fatal(err)
 	}
 	phase := &res.Phases[0]
-	if all := total(t, phase); all.Counts.Completed != uint64(n) {
+	if all := total(t, phase); !c.beyond && all.Counts.Completed != uint64(n) {
 		t.Errorf("%s, %d slots, %d a second: %+v", driver.Name, slots, rate, all.Counts)
 	}
 	return phase

@@ -106,7 +106,7 @@ func (p *phaseRun) build(s *slot) {
 	}
 }
 
-// launch prepares c in s, waits until it is due and gets it its key; s.start is
+// launch prepares c in s, waits until it is due and gets it its key; s.sample.Start is
 // the instant at which that was so. It returns false if the op is not to be sent
 // now: another op goes first, or the run ends. The slot stays free then. Without
 // due times the op was ready no earlier than at the instant reached.
@@ -123,10 +123,10 @@ func (p *phaseRun) launch(s *slot, c *claimed, reached time.Duration) bool {
 			if now < c.due || p.stoppedBefore(c.due) {
 				return false // a stop, or an op whose key is free: that one is due already
 			}
-			p.countLate(s.ready, now)
-			s.start, waited = now, true
+			p.countLate(s.sample.Ready, now)
+			s.sample.Start, waited = now, true
 		}
-		p.offer(c, s.due)
+		p.offer(c, s.sample.Due)
 		if p.order != nil && !p.order.enter(c) {
 			return false
 		}
@@ -134,7 +134,7 @@ func (p *phaseRun) launch(s *slot, c *claimed, reached time.Duration) bool {
 	}
 	p.admit(s)
 	if !waited {
-		s.start = p.now()
+		s.sample.Start = p.now()
 	}
 	return true
 }
@@ -149,9 +149,8 @@ func (p *phaseRun) admit(s *slot) {
 	if p.deletes {
 		p.noteDelete(s)
 	}
-	deadline := saturatingAdd(s.due, p.deadline)
-	s.op.Deadline = saturatingAdd(p.start, deadline)
-	s.deadline.Store(int64(deadline))
+	s.deadline = saturatingAdd(s.sample.Due, p.deadline)
+	s.op.Deadline = saturatingAdd(p.start, s.deadline)
 }
 
 // noteDelete keeps the key of the op in s, and if that is a DELETE tells the ops
@@ -217,29 +216,33 @@ func (p *phaseRun) giveUp(c *claimed, outcome measure.Outcome, decided time.Dura
 	if c.op.Kind == traces.Insert {
 		p.inserts.end(c.op.Key, false)
 	}
-	p.decide(0, &measure.Sample{
-		Index: c.op.Index, Kind: c.op.Kind, Outcome: outcome, Due: c.due, KeyFree: c.keyFree, Decided: decided,
-	}, &c.op, c.entered, max(decided, c.keyFree))
+	sample := &measure.Sample{Index: c.op.Index, Kind: c.op.Kind, Outcome: outcome, Due: c.due, KeyFree: c.keyFree, Decided: decided}
+	p.recorder.Record(0, sample)
+	p.decided(sample, &c.op, c.entered, max(decided, c.keyFree))
 }
 
-// answered counts the answer of the op in s and frees s.
-func (p *phaseRun) answered(s *slot, err error) {
+// answered decides the fate of the op in s and frees s. It reports false if the op
+// has been counted: it was past its deadline.
+func (p *phaseRun) answered(s *slot, err error) bool {
 	end := p.now()
-	if s.end() {
-		p.count(s, err, end)
-	}
 	s.freeAt = end
+	if !s.end() {
+		return false
+	}
+	p.judge(s, err, end)
+	return true
 }
 
-// count decides the fate of an op that was in flight.
-func (p *phaseRun) count(s *slot, err error, end time.Duration) {
-	op := &s.trace
-	sample := measure.Sample{Index: op.Index, Kind: op.Kind, Due: s.due, KeyFree: s.keyFree, Ready: s.ready, Start: s.start, Decided: end}
+// judge decides the fate of an op that was in flight, which is still to be
+// recorded.
+func (p *phaseRun) judge(s *slot, err error, end time.Duration) {
+	op, sample := &s.trace, &s.sample
+	sample.Decided = end
 	if op.Kind == traces.ReadModifyWrite && s.op.ReadEnded > 0 {
 		sample.ReadEnded = s.op.ReadEnded - p.start
 	}
-	if limit := time.Duration(s.deadline.Load()); end >= limit {
-		sample.Outcome, sample.Decided = measure.Censored, limit
+	if end >= s.deadline {
+		sample.Outcome, sample.Decided = measure.Censored, s.deadline
 	} else if p.resume && err != nil && op.Kind == traces.Insert && bindings.ClassOf(err) == bindings.Duplicate {
 		p.present.Add(1)
 	} else if err != nil {
@@ -258,7 +261,7 @@ func (p *phaseRun) count(s *slot, err error, end time.Duration) {
 		}
 		p.check.wrote(op, s.version, sample.Outcome)
 	}
-	p.decide(s.stripe, &sample, op, true, end)
+	p.decided(sample, op, true, end)
 }
 
 // outcome tells misses from failures.
@@ -282,22 +285,20 @@ func (p *phaseRun) outcome(s *slot, err error) (measure.Outcome, bindings.Class)
 // of the run if that comes first.
 func (p *phaseRun) expire(s *slot, at time.Duration) {
 	op := &s.trace
-	sample := measure.Sample{
-		Index: op.Index, Kind: op.Kind, Outcome: measure.Censored, Due: s.due, KeyFree: s.keyFree, Ready: s.ready, Start: s.start,
-		Decided: min(time.Duration(s.deadline.Load()), at),
-	}
+	sample := s.sample
+	sample.Outcome, sample.Decided = measure.Censored, min(s.deadline, at)
 	if p.check != nil {
 		p.check.wrote(op, s.version, measure.Censored)
 	}
 	if op.Kind == traces.Insert {
 		p.inserts.end(op.Key, false)
 	}
-	p.decide(s.stripe, &sample, op, true, at)
+	p.recorder.Record(s.stripe, &sample)
+	p.decided(&sample, op, true, at)
 }
 
-// decide records a fate. An op that has its key gives it back, at freed.
-func (p *phaseRun) decide(stripe int, sample *measure.Sample, op *traces.Op, hasKey bool, freed time.Duration) {
-	p.recorder.Record(stripe, sample)
+// decided logs a fate. An op that has its key gives it back, at freed.
+func (p *phaseRun) decided(sample *measure.Sample, op *traces.Op, hasKey bool, freed time.Duration) {
 	if p.log != nil {
 		p.log.write(sample, op.Phase)
 	}

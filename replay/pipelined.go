@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pianola/bindings"
@@ -14,14 +15,16 @@ import (
 type pipelined struct {
 	slots []*slot
 	lanes []*lane
-	// phase is that of the ops in flight; there are none between phases.
+	// phase is that of the ops in flight; there are none between phases. free are
+	// the free slots of its lanes.
 	phase *phaseRun
+	free  atomic.Pointer[[]*freeSlots]
 }
 
 // Done takes the answer of an op, from any goroutine.
 func (e *pipelined) Done(op *bindings.Op, err error) {
 	s := e.slots[op.Slot]
-	e.phase.answered(s, err)
+	s.recorded = !e.phase.answered(s, err)
 	s.lane.free.put(s)
 }
 
@@ -29,13 +32,18 @@ func (e *pipelined) Done(op *bindings.Op, err error) {
 // number of ops that were not answered in time.
 func (e *pipelined) run(p *phaseRun) (hung int) {
 	e.phase = p
+	lanes := e.divide(p)
+	var free []*freeSlots
+	for _, l := range lanes {
+		free = append(free, l.free)
+	}
+	e.free.Store(&free)
 	ended := make(chan struct{})
 	watched := make(chan struct{})
 	go func() {
-		p.watch(ended, nil)
+		p.watch(ended, func(time.Duration) { e.record() })
 		close(watched)
 	}()
-	lanes := e.divide(p)
 	each(lanes, func(l *lane) {
 		l.timer = time.NewTimer(time.Hour)
 		if p.free() {
@@ -56,23 +64,25 @@ func (e *pipelined) run(p *phaseRun) (hung int) {
 	return hung
 }
 
+func (e *pipelined) record() {
+	if free := e.free.Load(); free != nil {
+		for _, f := range *free {
+			f.record()
+		}
+	}
+}
+
 // divide shares the slots out among the lanes that run the phase, and returns
 // those: the first one alone if ops wait for their due time or for each other.
 func (e *pipelined) divide(p *phaseRun) []*lane {
 	if !p.free() || p.check != nil || p.deletes || len(e.lanes) == 1 {
-		for _, s := range e.slots {
-			s.stripe = s.number // answers come from any goroutine
-		}
-		e.lanes[0].begin(e.slots)
+		e.lanes[0].begin(e.slots, p.recorder)
 		return e.lanes[:1]
 	}
 	for i, l := range e.lanes {
 		// Neighbours share cache lines.
 		share := e.slots[i*len(e.slots)/len(e.lanes) : (i+1)*len(e.slots)/len(e.lanes)]
-		for _, s := range share {
-			s.stripe = i
-		}
-		l.begin(share)
+		l.begin(share, p.recorder)
 	}
 	return e.lanes
 }

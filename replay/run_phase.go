@@ -28,6 +28,7 @@ type phaseProgress struct {
 	ops      uint64
 	paced    bool
 	slots    []*slot
+	exec     executor
 }
 
 // Progress is how far a run has come.
@@ -48,6 +49,7 @@ func (r *Runner) Progress() (Progress, bool) {
 	if p == nil {
 		return Progress{}, false
 	}
+	p.exec.record()
 	out := Progress{Phase: p.name, Elapsed: p.clock.Now() - p.start, Counts: p.recorder.Counts(), Ops: p.ops}
 	for _, s := range p.slots {
 		if stateOf(s.state.Load()) == inFlight {
@@ -113,12 +115,12 @@ func (r *run) replayPhase(ctx, calls context.Context, index int) error {
 	out.Start = p.start
 	for _, s := range r.slots {
 		s.freeAt = 0
-		s.deadline.Store(0)
+		s.forgetDeadline()
 	}
 	if o, ok := r.Binding.(bindings.PhaseObserver); ok {
 		o.PhaseStarts(phase.Name, p.start)
 	}
-	r.progress.Store(&phaseProgress{phase.Name, p.start, r.Clock, p.recorder, out.Ops, p.paced, r.slots})
+	r.progress.Store(&phaseProgress{phase.Name, p.start, r.Clock, p.recorder, out.Ops, p.paced, r.slots, r.exec})
 	hung := r.exec.run(p)
 	after := r.readHealth()
 	interrupted := p.stop.Load() && !p.stuck.Load() && !p.aborted.Load()

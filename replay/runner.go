@@ -107,6 +107,8 @@ const (
 // executor runs the phases on one kind of session.
 type executor interface {
 	run(p *phaseRun) (hung int)
+	// record has the fates counted that are decided and not counted yet.
+	record()
 	close() error
 }
 

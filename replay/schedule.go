@@ -44,6 +44,9 @@ func CheckSpeed(num, den uint64, h *traces.Header) error {
 // greatest value.
 func (s scale) due(ticks uint64) time.Duration {
 	hi, lo := bits.Mul64(ticks, s.tick)
+	if s.num == 1 && hi == 0 {
+		return time.Duration(min(lo, math.MaxInt64)) // a division takes as long as all else here
+	}
 	if hi >= s.num {
 		return math.MaxInt64
 	}

@@ -11,8 +11,8 @@ import (
 const watchInterval = 50 * time.Millisecond
 
 // watch counts ops as censored whose deadline has passed, until ended is
-// closed. giveUp, if it is not nil, does so with ops that found no slot.
-func (p *phaseRun) watch(ended <-chan struct{}, giveUp func(now time.Duration)) {
+// closed. more is what else the executor has to do now and then.
+func (p *phaseRun) watch(ended <-chan struct{}, more func(now time.Duration)) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
@@ -27,9 +27,7 @@ func (p *phaseRun) watch(ended <-chan struct{}, giveUp func(now time.Duration)) 
 		}
 		now := p.now()
 		p.expireBefore(p.slots, now, now)
-		if giveUp != nil {
-			giveUp(now)
-		}
+		more(now)
 		if !p.paced && p.allExpired() && now > saturatingAdd(p.lastDeadline(), p.grace) {
 			p.stuck.Store(true)
 			p.halt()
@@ -98,7 +96,7 @@ func (p *phaseRun) settle() {
 // lastDeadline returns the latest deadline of the ops in flight, or a later one.
 func (p *phaseRun) lastDeadline() (last time.Duration) {
 	for _, s := range p.slots {
-		last = max(last, time.Duration(s.deadline.Load()))
+		last = max(last, saturatingAdd(deadlineOf(s.state.Load()), deadlineUnit))
 	}
 	return last
 }

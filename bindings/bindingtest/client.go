@@ -24,6 +24,13 @@ type client struct {
 	started, readEnded time.Duration
 }
 
+// checkKey demands that the binding did not write to the key.
+func checkKey(t *testing.T, op *bindings.Op, key string) {
+	if string(op.Key) != key {
+		t.Errorf("%v %q: the key is %q after the answer", op.Kind, key, op.Key)
+	}
+}
+
 // spoil overwrites what an operation was made of, as the runner does once it is
 // answered: a binding that has kept any of it shows wrong bytes later.
 func spoil(op *bindings.Op) {
@@ -181,12 +188,18 @@ type pipelineClient struct {
 	issues chan *bindings.Op
 
 	mu      sync.Mutex
-	waiting map[*bindings.Op]chan error
+	waiting map[*bindings.Op]pending
+}
+
+// pending is an operation without an answer.
+type pending struct {
+	answer chan error
+	key    string
 }
 
 func newPipelineClient(t *testing.T, b bindings.Pipeliner) *pipelineClient {
 	t.Helper()
-	p := &pipelineClient{t: t, issues: make(chan *bindings.Op), waiting: map[*bindings.Op]chan error{}}
+	p := &pipelineClient{t: t, issues: make(chan *bindings.Op), waiting: map[*bindings.Op]pending{}}
 	pipeline, err := b.Pipeline(context.Background(), p)
 	if err != nil {
 		t.Fatalf("pipeline: %v", err)
@@ -214,7 +227,7 @@ func newPipelineClient(t *testing.T, b bindings.Pipeliner) *pipelineClient {
 func (p *pipelineClient) do(_ context.Context, op *bindings.Op) error {
 	answer := make(chan error, 1)
 	p.mu.Lock()
-	p.waiting[op] = answer
+	p.waiting[op] = pending{answer, string(op.Key)}
 	p.mu.Unlock()
 	p.issues <- op
 	return <-answer
@@ -224,13 +237,14 @@ func (p *pipelineClient) do(_ context.Context, op *bindings.Op) error {
 // belongs to the runner again.
 func (p *pipelineClient) Done(op *bindings.Op, err error) {
 	p.mu.Lock()
-	answer, ok := p.waiting[op]
+	waiting, ok := p.waiting[op]
 	delete(p.waiting, op)
 	p.mu.Unlock()
 	if !ok {
 		p.t.Errorf("an operation was answered twice, the second time with %v", err)
 		return
 	}
+	checkKey(p.t, op, waiting.key)
 	spoil(op)
-	answer <- err
+	waiting.answer <- err
 }

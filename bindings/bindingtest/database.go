@@ -88,7 +88,9 @@ func (db *database) client() *client {
 	}
 	open := true
 	c := &client{db: db, t: db.t, do: func(ctx context.Context, op *bindings.Op) error {
+		key := string(op.Key)
 		err := session.Do(ctx, op)
+		checkKey(db.t, op, key)
 		spoil(op)
 		return err
 	}, close: func() {

@@ -35,9 +35,11 @@ func newBuckets(figures int) buckets {
 // index returns the index of v's bucket, 0 <= v <= histogramMax. Values of up
 // to halves+1 bits have a bucket each; longer ones share it by their leading
 // bits, as many to a power of two.
-func (b *buckets) index(v int64) int {
-	shift := max(bits.Len64(uint64(v)), int(b.halves)+1) - (int(b.halves) + 1)
-	return shift<<(b.halves&63) + int(v>>(shift&63))
+func (b *buckets) index(v int64) int { return indexOf(v, b.halves) }
+
+func indexOf(v int64, halves uint8) int {
+	shift := bits.Len64(uint64(v)|1<<(halves&63)) - int(halves) - 1
+	return shift<<(halves&63) + int(v>>(shift&63))
 }
 
 // lowest returns the least value of the bucket with the given index.
@@ -50,6 +52,16 @@ func (b *buckets) lowest(index int) int64 {
 func (b *buckets) add(v, n int64) {
 	b.counts[b.index(v)] += n
 	b.total += uint64(n)
+}
+
+// addAll counts each value once; negative ones count as 0, those above
+// histogramMax as that.
+func (b *buckets) addAll(values []int64) {
+	counts, halves := b.counts, b.halves
+	for _, v := range values {
+		counts[indexOf(min(max(v, 0), histogramMax), halves)]++
+	}
+	b.total += uint64(len(values))
 }
 
 func (b *buckets) reset() {

@@ -52,6 +52,17 @@ func (h *Histogram) Record(d time.Duration) {
 	h.addSum(0, uint64(v))
 }
 
+// recorded counts durations of which extremes and sum are known. Negative ones
+// count as 0.
+func (h *Histogram) recorded(values []int64, least, greatest int64, high, low uint64) {
+	if h.packed != nil {
+		h.unpack()
+	}
+	h.buckets.addAll(values)
+	h.min, h.max = min(h.min, least), max(h.max, greatest)
+	h.addSum(high, low)
+}
+
 // Merge adds o's counts to h.
 func (h *Histogram) Merge(o *Histogram) error {
 	if o.Count() == 0 {

@@ -25,31 +25,44 @@ type intervalKindRecord struct {
 	response, wait, lag Histogram
 }
 
+func (r *intervalRecord) kind(kind traces.Kind) *intervalKindRecord {
+	k := r.kinds[kind]
+	if k == nil {
+		k = &intervalKindRecord{response: *newHistogram(intervalFigures), wait: *newHistogram(intervalFigures), lag: *newHistogram(intervalFigures)}
+		r.kinds[kind] = k
+	}
+	return k
+}
+
 // openIntervals are the intervals of a stripe that ops may still be decided in.
 type openIntervals struct {
-	current int64
-	newest  *intervalRecord
-	records map[int64]*intervalRecord
+	// newest is the record of the interval from which on until until, nil before
+	// the first.
+	from, until time.Duration
+	newest      *intervalRecord
+	records     map[int64]*intervalRecord
+}
+
+// holds reports whether newest is the record of what is decided at that instant.
+func (o *openIntervals) holds(decided time.Duration) bool {
+	return decided < o.until && decided >= o.from && o.newest != nil
 }
 
 func (o *openIntervals) record(s *Sample, response time.Duration) {
-	i := int64(max(s.Decided, 0) / intervalLength)
-	if o.newest == nil || i != o.current {
+	if decided := max(s.Decided, 0); !o.holds(decided) {
 		if o.records == nil {
 			o.records = map[int64]*intervalRecord{}
 		}
+		i := int64(decided / intervalLength)
 		rec := o.records[i]
 		if rec == nil {
 			rec = &intervalRecord{}
 			o.records[i] = rec
 		}
-		o.current, o.newest = i, rec
+		o.newest, o.from = rec, time.Duration(i)*intervalLength
+		o.until = o.from + intervalLength
 	}
-	k := o.newest.kinds[s.Kind]
-	if k == nil {
-		k = &intervalKindRecord{response: *newHistogram(intervalFigures), wait: *newHistogram(intervalFigures), lag: *newHistogram(intervalFigures)}
-		o.newest.kinds[s.Kind] = k
-	}
+	k := o.newest.kind(s.Kind)
 	k.counts.count(s.Outcome)
 	if s.Outcome.Started() {
 		k.wait.Record(s.Ready - s.Due)
@@ -70,7 +83,7 @@ func (o *openIntervals) take(limit int64) map[int64]*intervalRecord {
 			}
 			out[i] = rec
 			delete(o.records, i)
-			if i == o.current {
+			if rec == o.newest {
 				o.newest = nil
 			}
 		}
@@ -96,9 +109,10 @@ func (r *Recorder) SetLive(l *Live, now time.Duration) error {
 }
 
 // addInterval adds what the stripe recorded of one interval.
-func (p *stripe) addInterval(i int64, counts *Counts, response, wait, lag *Histogram) error {
+func (p *Stripe) addInterval(i int64, counts *Counts, response, wait, lag *Histogram) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.countBatches()
 	rec := p.open.records[i]
 	if rec == nil {
 		return nil
@@ -143,6 +157,7 @@ func (r *Recorder) closeBefore(limit int64) error {
 	for i := range r.stripes {
 		p := &r.stripes[i]
 		p.mu.Lock()
+		p.countBatches()
 		taken := p.open.take(limit)
 		p.mu.Unlock()
 		for i, rec := range taken {

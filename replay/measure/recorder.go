@@ -13,7 +13,7 @@ import (
 // figures of it. Stripes are recorded to independently; a recorder needs as
 // many as threads that record at the same time, not as many as slots.
 type Recorder struct {
-	stripes []stripe
+	stripes []Stripe
 	// offers are added up in the first of them when all are over.
 	offers   []offers
 	errors   sync.Mutex
@@ -26,8 +26,10 @@ type errorKey struct {
 	class bindings.Class
 }
 
-// stripe is one part of the recorder, with what keeps it on cache lines of its own.
-type stripe struct {
+// Stripe is one part of the recorder, with what keeps it on cache lines of its own.
+// What its batches hold is not counted yet: whoever reads what is counted has them
+// counted first.
+type Stripe struct {
 	mu      sync.Mutex
 	kinds   [traces.KindLimit]*kindRecord
 	decided timeline
@@ -39,6 +41,7 @@ type stripe struct {
 // kindRecord counts the ops of one kind. Its histograms are in place: every op
 // goes through them, and each pointer less is some ns.
 type kindRecord struct {
+	batch                        batch
 	counts                       Counts
 	response, service, wait, lag Histogram
 	orderWait                    time.Duration
@@ -84,19 +87,55 @@ func (p *partsRecord) result() []Part {
 
 // NewRecorder returns the recorder of one phase.
 func NewRecorder(stripes int) *Recorder {
-	return &Recorder{stripes: make([]stripe, stripes), offers: make([]offers, stripes), messages: map[errorKey]string{}}
+	return &Recorder{stripes: make([]Stripe, stripes), offers: make([]offers, stripes), messages: map[errorKey]string{}}
 }
 
 // Offer counts an op as offered, before anything else is said of it. Each
 // goroutine that does so at the same time as others has a number of its own.
 func (r *Recorder) Offer(by int, kind traces.Kind, due time.Duration) {
-	r.offers[by%len(r.offers)].add(kind, due)
+	if by >= len(r.offers) {
+		by %= len(r.offers)
+	}
+	r.offers[by].add(kind, due)
 }
 
 // Record counts the fate of an op.
 func (r *Recorder) Record(at int, s *Sample) {
-	p := &r.stripes[at%len(r.stripes)]
+	p := r.Hold(at)
+	p.Record(s)
+	p.Release()
+}
+
+// Hold returns a stripe for several ops, which nobody else records to until it is
+// released.
+func (r *Recorder) Hold(at int) *Stripe {
+	if at >= len(r.stripes) {
+		at %= len(r.stripes)
+	}
+	p := &r.stripes[at]
 	p.mu.Lock()
+	return p
+}
+
+// Release ends what Hold began.
+func (p *Stripe) Release() { p.mu.Unlock() }
+
+// Record counts the fate of an op.
+func (p *Stripe) Record(s *Sample) {
+	p.decided.add(s.Decided)
+	p.last = max(p.last, s.Decided)
+	if k := p.kinds[s.Kind]; k != nil && s.Outcome == Completed && s.KeyFree <= s.Due && s.ReadEnded == 0 && p.open.holds(s.Decided) {
+		if k.batch.add(s); k.batch.n == batchMax {
+			p.countBatch(s.Kind)
+		}
+	} else {
+		p.countBatches() // which are of another interval, maybe
+		p.count(s)
+	}
+}
+
+// count counts one op.
+func (p *Stripe) count(s *Sample) {
 	k := p.kinds[s.Kind]
 	if k == nil {
 		k = &kindRecord{response: *NewHistogram(), service: *NewHistogram(), wait: *NewHistogram(), lag: *NewHistogram()}
@@ -125,10 +164,7 @@ func (r *Recorder) Record(at int, s *Sample) {
 		}
 		k.failed[s.Class].Record(response)
 	}
-	p.decided.add(s.Decided)
-	p.last = max(p.last, s.Decided)
 	p.open.record(s, response)
-	p.mu.Unlock()
 }
 
 // count counts one op with the given outcome, offers aside.
@@ -170,6 +206,7 @@ func (r *Recorder) Counts() Counts {
 	for i := range r.stripes {
 		p := &r.stripes[i]
 		p.mu.Lock()
+		p.countBatches()
 		for _, k := range p.kinds {
 			if k != nil {
 				out.Add(k.counts)
@@ -194,8 +231,11 @@ func (r *Recorder) Finish(p *Phase) error {
 	}
 	decided := timeline{}
 	for i := range r.stripes {
-		p.Length = max(p.Length, r.stripes[i].last)
-		decided.merge(&r.stripes[i].decided)
+		s := r.Hold(i)
+		s.countBatches()
+		s.Release() // Counts may be called still, and finds nothing to count
+		p.Length = max(p.Length, s.last)
+		decided.merge(&s.decided)
 	}
 	if p.Paced {
 		p.Schedule = offered.last
