@@ -55,8 +55,8 @@ type Conn struct {
 	traffic *Traffic
 	socket  net.Conn
 	raw     syscall.RawConn
-	// attempt is the method tryWrite, bound once.
-	attempt func(fd uintptr) bool
+	// The methods tryWrite and tryRead, bound once.
+	attemptWrite, attemptRead func(fd uintptr) bool
 	// goOn wakes the writer; closed is closed with the connection.
 	goOn   chan struct{}
 	closed chan struct{}
@@ -74,6 +74,11 @@ type Conn struct {
 	writing  []byte
 	wrote    int
 	writeErr error
+
+	// And this to the goroutine that reads.
+	reading []byte
+	got     int
+	readErr error
 }
 
 // maxQueued bounds the bytes that wait for a server that does not read.
@@ -117,7 +122,7 @@ func (s *Settings) Dial(ctx context.Context, address, service string) (*Conn, er
 		address: address, clock: s.Clock, traffic: s.Traffic, socket: socket,
 		goOn: make(chan struct{}, 1), closed: make(chan struct{}), out: wire.Hello(s.User, service),
 	}
-	c.attempt = c.tryWrite
+	c.attemptWrite, c.attemptRead = c.tryWrite, c.tryRead
 	if c.raw, err = socket.(*net.TCPConn).SyscallConn(); err != nil {
 		socket.Close()
 		return nil, &BrokenError{address, err}

@@ -21,7 +21,7 @@ func (c *Conn) read() {
 	have := 0
 	var r wire.Response
 	for {
-		n, err := c.socket.Read(buf[have:])
+		n, err := c.readSome(buf[have:])
 		have += n
 		used := 0
 		for have-used >= 4 {

@@ -19,7 +19,7 @@ func (c *Conn) takeOut() bool {
 // and then it does not lock.
 func (c *Conn) writeNow() bool {
 	c.writeErr = nil
-	if err := c.raw.Write(c.attempt); err != nil && c.writeErr == nil {
+	if err := c.raw.Write(c.attemptWrite); err != nil && c.writeErr == nil {
 		c.writeErr = err
 	}
 	c.traffic.Writes.Add(1)
