@@ -44,12 +44,12 @@
 // always the same one, and it issues every op; with a blocking binding the
 // goroutine that waits passes the lead on to the one whose slot is free longest
 // and runs the op itself. No op is handed over between goroutines. Ops that are
-// late already are built up to 16 at a time, for no more than half of the slots,
+// late already are built up to 32 at a time, for no more than half of the slots,
 // before the first of them goes.
 //
 // Where no op waits for a due time or for another op, a binding whose pipelines
 // have nothing in common (bindings.ManyPipeliner) is given ops by a goroutine for
-// each processor, which claims up to 16 at a time, in the order of the trace.
+// each processor, which claims up to 32 at a time, in the order of the trace.
 //
 // A pipelined binding may keep ops to send them together, up to 32 and never
 // while the issuing thread waits for anything: only ops that are due already.

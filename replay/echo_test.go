@@ -107,10 +107,11 @@ func (s *echoSession) Do(context.Context, *bindings.Op) error {
 
 func (s *echoSession) Close() error { return s.c.Close() }
 
-// echoPipeliner has eight connections, whose answers come in order.
+// echoPipeliner has two connections, whose answers come in order. As clients do it
+// sends together what it was given before a flush.
 type echoPipeliner struct{ echoBinding }
 
-const echoConnections = 8
+const echoConnections = 2
 
 func (e *echoPipeliner) Pipeline(_ context.Context, sink bindings.Sink) (bindings.Pipeline, error) {
 	p := &echoPipeline{}
@@ -134,15 +135,21 @@ type echoPipeline struct {
 type echoConn struct {
 	c    net.Conn
 	sent chan *bindings.Op
+	kept []byte
 }
-
-var echoByte = []byte{0}
 
 func (p *echoPipeline) Issue(op *bindings.Op) {
 	c := p.conns[p.next%len(p.conns)]
-	p.next++
 	c.sent <- op
-	c.c.Write(echoByte) // a failure shows as an answer that never comes
+	c.kept = append(c.kept, 0)
+}
+
+// Flush sends what one connection has kept, and goes on to the next one.
+func (p *echoPipeline) Flush() {
+	c := p.conns[p.next%len(p.conns)]
+	c.c.Write(c.kept) // a failure shows as an answer that never comes
+	c.kept = c.kept[:0]
+	p.next++
 }
 
 func (p *echoPipeline) Close() error {

@@ -34,7 +34,7 @@ const (
 	// burstMax bounds the ops that are built together, for the same reason. A
 	// clock reading is a barrier for the processor: without one between them,
 	// the building of several ops overlaps.
-	burstMax = 16
+	burstMax = 32
 )
 
 func newLane(number int, pipeline bindings.Pipeline) *lane {

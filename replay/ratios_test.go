@@ -59,7 +59,7 @@ func (g generator) trace(t *testing.T, arguments ...string) string {
 }
 
 const (
-	rateOps = 4_000_000
+	rateOps = 8_000_000
 	// fewOps cost what a run costs whatever its length.
 	fewOps = 100_000
 	// Bars in ops per second.
