@@ -16,7 +16,7 @@ race: ## run the tests under the race detector
 	.ci/check race
 
 contents: ## print a digest of each database's contents after each workload
-	go test -count=1 -v -run '^Test(Contents|OnAServer|Server)$$/^(contents|workload.|deletes)$$' ./bindings/... | grep -e ' a [0-9a-f]' -e '^ok' -e FAIL
+	go test -count=1 -v -run '^Test(Contents|OnAServer|Server|Node)$$/^(contents|format1-.*)$$' ./bindings/... | grep -e ' a [0-9a-f]' -e '^ok' -e FAIL
 
 quiet: ## test the verdicts in real time, and 20 healthy runs; needs a quiet machine
 	go test -tags quiet -count=1 -v -run TestQuiet ./replay
