@@ -25,10 +25,10 @@ var setBytes = func() (table [8]uint64) {
 // time, and up to 64 bytes behind them. It stops before eight with a scan, an
 // unknown kind, a gap of 2^49 ticks and more, a zigzag of 2^42 and more or a set of
 // 0x80 and more. heads has a bit for each byte of a word that may be used for
-// kind and gap. It returns how many ops and bytes it has written.
+// kind and gap, sets is setBytes. It returns how many ops and bytes it has written.
 //
 //go:noescape
-func put512(out *byte, kinds *Kind, keys, due *uint64, read, written *FieldSet, n int, prevKey, prevDue, heads uint64) (done, size int)
+func put512(out *byte, kinds *Kind, keys, due *uint64, read, written *FieldSet, n int, prevKey, prevDue, heads uint64, sets *[8]uint64) (done, size int)
 
 // putTogether is put for as many of the first ops as the processor does together,
 // and returns how many ops and bytes those are.
@@ -41,7 +41,7 @@ func (h *chunkHash) putTogether(ops *hashedOps, paced bool) (done, size int) {
 	if paced {
 		heads = 1<<64 - 1
 	}
-	done, size = put512(&h.buf[0], &ops.kinds[0], &ops.keys[0], &ops.due[0], &ops.read[0], &ops.written[0], n, h.prevKey, h.prevDue, heads)
+	done, size = put512(&h.buf[0], &ops.kinds[0], &ops.keys[0], &ops.due[0], &ops.read[0], &ops.written[0], n, h.prevKey, h.prevDue, heads, &setBytes)
 	if done > 0 {
 		h.prevKey, h.prevDue = ops.keys[done-1], ops.due[done-1]
 	}

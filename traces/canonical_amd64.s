@@ -31,11 +31,11 @@ GLOBL second<>(SB), RODATA|NOPTR, $64
 	MOVQ         value, AX; \
 	VPBROADCASTQ AX, register
 
-// func put512(out *byte, kinds *Kind, keys, due *uint64, read, written *FieldSet, n int, prevKey, prevDue, heads uint64) (done, size int)
+// func put512(out *byte, kinds *Kind, keys, due *uint64, read, written *FieldSet, n int, prevKey, prevDue, heads uint64, sets *[8]uint64) (done, size int)
 //
 // An op is two words: kind and gap, key and sets. Of each word there is a second
 // one that says which bytes are used; the bytes that aren't are closed up.
-TEXT ·put512(SB), NOSPLIT, $0-96
+TEXT ·put512(SB), NOSPLIT, $0-104
 	MOVQ out+0(FP), DI
 	MOVQ kinds+8(FP), SI
 	MOVQ keys+16(FP), R8
@@ -54,7 +54,8 @@ TEXT ·put512(SB), NOSPLIT, $0-96
 	VPBROADCASTQ parts<>(SB), Z29
 	VMOVDQU64    first<>(SB), Z28
 	VMOVDQU64    second<>(SB), Z27
-	VMOVDQU64    ·setBytes(SB), Z26
+	MOVQ         sets+80(FP), AX
+	VMOVDQU64    (AX), Z26
 	BROADCAST($0x7F7F7F7F7F7F7F00, Z25)
 	BROADCAST($0x00007F7F7F7F7F7F, Z24)
 	BROADCAST($0x8080808080808000, Z23)
@@ -150,7 +151,7 @@ loop:
 
 done:
 	VZEROUPPER
-	MOVQ DX, done+80(FP)
+	MOVQ DX, done+88(FP)
 	SUBQ R12, DI
-	MOVQ DI, size+88(FP)
+	MOVQ DI, size+96(FP)
 	RET
