@@ -43,9 +43,10 @@ func kindCounts(kinds []Kind) (counts [KindLimit]int) {
 	for _, k := range kinds {
 		all[k]++
 	}
-	copy(counts[:], all[:KindLimit])
-	for _, n := range all[KindLimit:] {
-		counts[0] += n
+	counts[0] = len(every) // less those of every kind that there is
+	for k := Kind(1); k < KindLimit; k++ {
+		counts[k] = all[k]
+		counts[0] -= all[k]
 	}
 	return counts
 }
