@@ -96,6 +96,7 @@ func (e *blocking) next(p *phaseRun, s *slot) bool {
 			continue
 		}
 		if p.launch(s, c, 0) {
+			s.announce() // before another finds the trace at its end, and waits for this op
 			return true
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // To put takes no lock, which would cost an answer more than all else: slots that
 // come back are chained, each to the one before, and the taker takes the whole
 // chain (Treiber: Systems Programming: Coping with Parallelism, 1986; a chain that
-// is taken whole has no ABA problem). The fates of their ops are recorded when they
+// is taken whole stays one whatever comes between). The fates of their ops are recorded when they
 // are taken, many at a time, or by the watch if that is sooner.
 type freeSlots struct {
 	// back is the slot that came back last, nil if there is none, or awaited.
@@ -49,7 +49,9 @@ func newFreeSlots(slots []*slot, recorder *measure.Recorder, stripe int) *freeSl
 	return f
 }
 
-// put gives a slot back; s.freeAt says since when it is free.
+// put gives a slot back; s.freeAt says since when it is free. That it is alone may
+// have changed when the chain was filled and taken in between, within some ns: a
+// wait of that length counts as lag then, or the other way round.
 func (f *freeSlots) put(s *slot) {
 	for {
 		before := f.back.Load()
@@ -68,7 +70,7 @@ func (f *freeSlots) put(s *slot) {
 }
 
 // take returns the slot that is free longest, or nil if none is; then the next put
-// sends on f.wake, unless take or giveUp is called before.
+// sends on f.wake, unless giveUp is called before.
 func (f *freeSlots) take() *slot {
 	for f.gather(); f.next == len(f.own); f.gather() {
 		if f.back.CompareAndSwap(nil, awaited) || f.back.Load() == awaited {

@@ -10,8 +10,8 @@ import (
 )
 
 // slot is the permission for one op in flight, with the memory for its bytes.
-// Its fields but state belong to whoever has the slot; while an op is in flight
-// they change no more.
+// Its fields but state belong to whoever has the slot. While an op is in flight
+// only its answer changes them, and what the watch reads not at all.
 type slot struct {
 	op     bindings.Op
 	number int
@@ -80,10 +80,10 @@ const (
 
 func stateOf(word uint64) slotState { return slotState(word & (1<<stateBits - 1)) }
 
-// deadlineOf returns the deadline in a word of state, rounded down to
-// deadlineUnit; 0 before the first op.
+// deadlineOf returns the last instant that the deadline in a word of state may
+// stand for.
 func deadlineOf(word uint64) time.Duration {
-	return time.Duration(word>>(stateBits+numberBits)) * deadlineUnit
+	return time.Duration(word>>(stateBits+numberBits))*deadlineUnit + (deadlineUnit - 1)
 }
 
 // assign gives s the op to run.
@@ -97,6 +97,11 @@ func (s *slot) assign(c *claimed) {
 func (s *slot) readyFrom(reached time.Duration) {
 	s.sample.Ready = max(s.freeAt, reached, s.sample.KeyFree)
 	s.sample.Due = s.sample.Ready
+}
+
+// announce tells the watch of the deadline of an op that is to begin.
+func (s *slot) announce() {
+	s.state.Store(uint64(s.deadline/deadlineUnit)<<(stateBits+numberBits) | s.state.Load()&(1<<(stateBits+numberBits)-1))
 }
 
 // begin marks the op as in flight.
@@ -132,10 +137,6 @@ func (s *slot) expire(now time.Duration, count func(s *slot)) {
 	}
 	idleWord := word &^ (1<<stateBits - 1)
 	if !s.state.CompareAndSwap(word, idleWord|uint64(expiring)) {
-		return
-	}
-	if s.deadline > now {
-		s.state.Store(word)
 		return
 	}
 	count(s)

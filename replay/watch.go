@@ -96,7 +96,7 @@ func (p *phaseRun) settle() {
 // lastDeadline returns the latest deadline of the ops in flight, or a later one.
 func (p *phaseRun) lastDeadline() (last time.Duration) {
 	for _, s := range p.slots {
-		last = max(last, saturatingAdd(deadlineOf(s.state.Load()), deadlineUnit))
+		last = max(last, deadlineOf(s.state.Load()))
 	}
 	return last
 }

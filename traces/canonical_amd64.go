@@ -22,8 +22,8 @@ var setBytes = func() (table [8]uint64) {
 }()
 
 // put512 writes the canonical bytes of up to n ops, a multiple of 8, eight at a
-// time, and up to 64 bytes behind them. It stops before eight with a scan, an
-// unknown kind, a gap of 2^49 ticks and more, a zigzag of 2^42 and more or a set of
+// time, and up to 64 bytes behind them. It stops before eight with a scan, a
+// kind beyond 7, a gap of 2^49 ticks and more, a zigzag of 2^42 and more or a set of
 // 0x80 and more. heads has a bit for each byte of a word that may be used for
 // kind and gap, sets is setBytes. It returns how many ops and bytes it has written.
 //

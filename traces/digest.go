@@ -112,7 +112,7 @@ func (h *chunkHash) add(b *Block, paced bool, from, to int) {
 		ops.scans, ops.read, ops.written = cut(b.ScanLengths, noScans[:], from, end), cut(b.Read, noSets[:], from, end), cut(b.Written, noSets[:], from, end)
 		done, n := h.putTogether(&ops, paced)
 		if done > 0 {
-			// The others are few, or have something long.
+			// The others are fewer than eight, or there is a scan or something long.
 		} else if gap := h.evenGap(ops.due, paced); gap < spreadLimit && len(b.Read) == 0 {
 			done, n = h.putEven(&ops, gap, paced)
 		}

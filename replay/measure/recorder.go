@@ -129,7 +129,9 @@ func (p *Stripe) Record(s *Sample) {
 			p.countBatch(s.Kind)
 		}
 	} else {
-		p.countBatches() // which are of another interval, maybe
+		if !p.open.holds(s.Decided) {
+			p.countBatches() // which are of another interval
+		}
 		p.count(s)
 	}
 }

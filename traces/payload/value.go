@@ -107,14 +107,15 @@ func Sum(seed uint64, b []byte) uint64 {
 	}
 	if len(b) >= 64 {
 		// Four chains, since a link waits for the one before.
-		h1, h2, h3 := h+1, h+2, h+3
+		h1, h2, h3 := h+golden, h+2*golden&(1<<64-1), h+3*golden&(1<<64-1)
 		for ; len(b) >= 32; b = b[32:] {
 			h = link(h, binary.LittleEndian.Uint64(b))
 			h1 = link(h1, binary.LittleEndian.Uint64(b[8:]))
 			h2 = link(h2, binary.LittleEndian.Uint64(b[16:]))
 			h3 = link(h3, binary.LittleEndian.Uint64(b[24:]))
 		}
-		h = link(link(h, h1), link(h2, h3))
+		// Turned, so that the same bytes in another chain are something else.
+		h = link(link(link(h, bits.RotateLeft64(h1, 16)), bits.RotateLeft64(h2, 32)), bits.RotateLeft64(h3, 48))
 	}
 	for ; len(b) >= 8; b = b[8:] {
 		h = link(h, binary.LittleEndian.Uint64(b))

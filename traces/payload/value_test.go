@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -253,14 +255,26 @@ func TestSumDependsOnEveryByteAndOnTheLength(t *testing.T) {
 	if Sum(7, swapped) == a {
 		t.Error("swapped words have the same sum")
 	}
+	long := []byte(strings.Repeat("word1234WORD5678", 8))
+	a = Sum(7, long)
+	for i := range 16 {
+		for j := range i {
+			swapped := slices.Clone(long)
+			copy(swapped[8*i:8*i+8], long[8*j:])
+			copy(swapped[8*j:8*j+8], long[8*i:])
+			if string(swapped) != string(long) && Sum(7, swapped) == a {
+				t.Errorf("words %d and %d swapped have the same sum", i, j)
+			}
+		}
+	}
 	if got := Sum(7, []byte("the same bytes, another place")); got != Sum(7, []byte("...the same bytes, another place")[3:]) {
 		t.Error("the sum depends on where bytes lie")
 	}
 }
 
-// Results of years ago hold sums: those of words in order, four chains of them
-// where there are many, the tail as a word of its own.
-func TestSumIsTheOneOfOldResults(t *testing.T) {
+// Results hold sums, which must not change from here on: those of words in order,
+// four chains of them where there are many, the tail as a word of its own.
+func TestSumKeepsItsDefinition(t *testing.T) {
 	b := make([]byte, 300)
 	for i := range b {
 		b[i] = byte(i * i / 7)
@@ -278,11 +292,20 @@ func TestSumIsTheOneOfOldResults(t *testing.T) {
 	for n := range len(b) + 1 {
 		want, i := uint64(n)*golden^7, 0
 		if n >= 64 {
-			chains := [4]uint64{want, want + 1, want + 2, want + 3}
+			var chains [4]uint64
+			for c := range chains {
+				chains[c] = want
+				for range c {
+					chains[c] += golden
+				}
+			}
 			for ; i < n/32*4; i++ {
 				chains[i%4] = link(chains[i%4], word(8*i, 8*i+8))
 			}
-			want = link(link(chains[0], chains[1]), link(chains[2], chains[3]))
+			want = chains[0]
+			for c, chain := range chains[1:] {
+				want = link(want, bits.RotateLeft64(chain, 16*(c+1)))
+			}
 		}
 		for ; i < n/8; i++ {
 			want = link(want, word(8*i, 8*i+8))
