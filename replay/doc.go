@@ -19,8 +19,8 @@
 //	response  end - due       what a user would have waited: the headline
 //
 // Each of the four comes from clock readings, none as a remainder; a test
-// checks that the first three sum to the fourth. Which free slot an op takes
-// changes none of them.
+// checks that the first three sum to the fourth. Slots are taken longest-free
+// first.
 //
 // Every op that is due in a phase is offered, and exactly one thing becomes of
 // it: completed, failed, censored (sent, unanswered at its deadline), dropped

@@ -1,40 +1,66 @@
 package replay
 
 import (
-	"math"
+	"bytes"
 	"testing"
-	"time"
+
+	"pianola/traces"
+	"pianola/traces/payload"
+	"pianola/traces/tracetest"
 )
 
-// TestDeadlinesInTheStateWord: the watch sees an op's deadline from its
-// announcement on, never gives it up before, and does so within one unit behind.
-func TestDeadlinesInTheStateWord(t *testing.T) {
-	for _, deadline := range []time.Duration{0, 1, deadlineUnit - 1, deadlineUnit, 10 * time.Second, 1000*time.Hour + 1, math.MaxInt64} {
-		s := &slot{deadline: deadline}
-		s.announce()
-		if word := s.state.Load(); stateOf(word) != idle || deadlineOf(word) < deadline || deadlineOf(word)-deadline >= deadlineUnit {
-			t.Errorf("%v: announced as %v, state %d", deadline, deadlineOf(word), stateOf(word))
+// A slot's bytes are those of the scheme, whatever lengths the values have, and
+// take no allocation once the slot has its memory.
+func TestSlotsBuildValuesOfEveryScheme(t *testing.T) {
+	uniform, err := payload.UniformLength(0, 300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zipfian, err := payload.ZipfianLength(1, 300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	histogram, err := payload.HistogramLength(10, []uint64{1, 0, 3, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := tracetest.Header(tracetest.Load(), tracetest.Run(1000))
+	h.Fields.Count = 5
+	for _, scheme := range []payload.Fields{
+		{Length: payload.Length{Constant: 100}}, {Length: uniform}, {Length: zipfian}, {Length: histogram},
+		{Length: uniform, Values: payload.Values{Scheme: payload.Compressible, Saving: 500}},
+		{Length: payload.Length{Constant: 10}, Values: payload.Values{Scheme: payload.YCSBIntegrity, Keys: h.Keys}},
+		{Length: payload.Length{Constant: 100}, Values: payload.Values{Scheme: payload.YCSBIntegrity, Keys: h.Keys}},
+	} {
+		h.Fields.Length, h.Fields.Values = scheme.Length, scheme.Values
+		b, s, version := newBuilder(h), &slot{}, uint64(0)
+		next := func() {
+			version++
+			s.trace = traces.Op{Kind: traces.Update, Key: version * 7}
+			if version%3 == 0 {
+				s.trace.Written = traces.OneField(int(version % 5))
+			}
+			s.version = version
+			b.build(s)
 		}
-		counted := 0
-		count := func(*slot) { counted++ }
-		s.expire(math.MaxInt64, count)
-		s.begin()
-		s.expire(deadline-1, count)
-		if counted > 0 || stateOf(s.state.Load()) != inFlight {
-			t.Errorf("%v: given up before", deadline)
+		for range 50 {
+			next()
+			first := 0
+			if i, one := s.trace.Written.Index(); one {
+				first = i
+			}
+			if len(s.op.Write) != 5 && len(s.op.Write) != 1 {
+				t.Fatalf("%d fields are written", len(s.op.Write))
+			}
+			for i, f := range s.op.Write {
+				want := h.Fields.Append(nil, h.Seed, s.trace.Key, first+i, version)
+				if f.Name != h.Fields.Name(first+i) || !bytes.Equal(f.Value, want) {
+					t.Fatalf("%v, %v, version %d, %s: %q, want %q", h.Fields.Length, h.Fields.Values, version, f.Name, f.Value, want)
+				}
+			}
 		}
-		s.expire(saturatingAdd(deadline, deadlineUnit), count)
-		s.expire(math.MaxInt64, count)
-		if counted != 1 || s.end() || stateOf(s.state.Load()) != idle {
-			t.Errorf("%v: counted %d times", deadline, counted)
-		}
-		s.begin()
-		if !s.end() {
-			t.Errorf("%v: the next op has no end", deadline)
-		}
-		s.forgetDeadline()
-		if got := deadlineOf(s.state.Load()); got >= deadlineUnit {
-			t.Errorf("%v: %v is left behind the phase", deadline, got)
+		if allocs := testing.AllocsPerRun(100, next); allocs > 0 {
+			t.Errorf("%v, %v: %v allocations per op", h.Fields.Length, h.Fields.Values, allocs)
 		}
 	}
 }
